@@ -74,7 +74,8 @@ func (f *Fee) readFixed(term string, decimals int) (err error) {
 	case errors.Is(err, ErrAmountOverflow):
 		return fmt.Errorf("%.40q is too large", term)
 	case err != nil:
-		return fmt.Errorf("%.40q is not a fee; allowed are network, an amount such as 0.5, a percentage such as 1%%, or several with a + between", term)
+		return fmt.Errorf("%.40q is not a fee; allowed are network, an amount such as 0.5, a percentage such as 1%%, or "+
+			"several with a + between", term)
 	}
 	return nil
 }

@@ -43,11 +43,12 @@ const (
 )
 
 var outgoingTransitions = transitions[OutgoingStatus]{
-	OutgoingNew:      {OutgoingReserved, OutgoingAbandoned},
-	OutgoingReserved: {OutgoingSigned, OutgoingNew, OutgoingAbandoned}, // new again when the signer refuses the unsigned transaction
-	OutgoingSigned:   {OutgoingSent, OutgoingFinal, OutgoingAbandoned},
-	OutgoingSent:     {OutgoingFinal, OutgoingAbandoned},
-	OutgoingFinal:    {OutgoingSent},
+	OutgoingNew: {OutgoingReserved, OutgoingAbandoned},
+	OutgoingReserved: {OutgoingSigned, OutgoingNew,
+		OutgoingAbandoned}, // new again when the signer refuses the unsigned transaction
+	OutgoingSigned: {OutgoingSent, OutgoingFinal, OutgoingAbandoned},
+	OutgoingSent:   {OutgoingFinal, OutgoingAbandoned},
+	OutgoingFinal:  {OutgoingSent},
 }
 
 // MayBecome reports whether an outgoing transaction of status s may take the status next. Back from claimed to new is

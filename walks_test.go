@@ -59,7 +59,8 @@ func TestTheWalksAreAsTheCodeIs(t *testing.T) {
 			}
 		}
 	}
-	for _, heading := range []string{"Where a deposit becomes a credit", "What a reorganisation takes back", "Where a signature is made"} {
+	for _, heading := range []string{"Where a deposit becomes a credit", "What a reorganisation takes back",
+		"Where a signature is made"} {
 		stops := walk(t, heading)
 		if len(stops) < 5 {
 			t.Errorf("%s: only %d functions are named", heading, len(stops))

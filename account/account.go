@@ -75,7 +75,8 @@ func checkName(name string) error {
 		return bursar.RefuseField(bursar.CodeInvalidRequest, "name", "an account's name has 1 to %d bytes", MaxName)
 	}
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return bursar.RefuseField(bursar.CodeInvalidRequest, "name", "an account's name is plain text without control characters")
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "name",
+			"an account's name is plain text without control characters")
 	}
 	return nil
 }

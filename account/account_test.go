@@ -86,7 +86,8 @@ func code(t *testing.T, err error) bursar.ErrorCode {
 func (s *harness) opens(key, secret string, want bursar.ErrorCode) {
 	s.Helper()
 	for _, replica := range []*account.Service{s.Service, s.replica} {
-		if _, err := replica.Authenticate(s.Context(), account.Credentials{Key: key, Secret: secret}); code(s.T, err) != want {
+		if _, err := replica.Authenticate(s.Context(),
+			account.Credentials{Key: key, Secret: secret}); code(s.T, err) != want {
 			s.Errorf("the key gives %v, want %q", err, want)
 		}
 	}
@@ -103,7 +104,8 @@ func TestAKeyOpensItsAccountAndNothingElse(t *testing.T) {
 		s.opens(mine.APIKey, mine.APISecret+"x", bursar.CodeInvalidSecret)
 		s.opens(mine.APIKey, mine.APIKey, bursar.CodeInvalidSecret)
 		s.opens(other.APIKey, mine.APISecret, bursar.CodeInvalidSecret)
-		for _, wrong := range []string{"", "bk_", mine.APISecret, mine.APIKey[:45], mine.APIKey + "A", "BK_" + mine.APIKey[3:],
+		for _, wrong := range []string{"", "bk_", mine.APISecret, mine.APIKey[:45], mine.APIKey + "A",
+			"BK_" + mine.APIKey[3:],
 			mine.APIKey[:10] + strings.Repeat("A", 36), strings.Repeat("bk_", 100_000)} {
 			s.opens(wrong, "", bursar.CodeUnauthorized)
 		}
@@ -145,7 +147,8 @@ func TestWhatEndsAKeyCountsAtOnceOnEveryReplica(t *testing.T) {
 		if err := s.Revoke(s.Context(), bursar.ID{1}); !errors.Is(err, bursar.ErrNotFound) {
 			s.Errorf("revoking an unknown key: %v", err)
 		}
-		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead}, Expires: s.now().Add(time.Minute)})
+		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead},
+			Expires: s.now().Add(time.Minute)})
 		if err != nil || brief.APISecret != "" {
 			s.Fatal(brief.APISecret != "", err)
 		}
@@ -187,7 +190,8 @@ func TestRotationOverlaps(t *testing.T) {
 func TestABriefKeyIsFollowedByOneOfTheSameLife(t *testing.T) {
 	each(t, func(s *harness) {
 		first := s.create(false)
-		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead}, Expires: s.now().Add(time.Hour)})
+		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead},
+			Expires: s.now().Add(time.Hour)})
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -232,7 +236,8 @@ func TestWhatMakesNoKey(t *testing.T) {
 			{account.Grant{Account: mine.AccountID}, bursar.CodeInvalidRequest},
 			{account.Grant{Account: mine.AccountID, Scopes: []bursar.Scope{"admin"}}, bursar.CodeInvalidRequest},
 			{account.Grant{Account: mine.AccountID, Scopes: []bursar.Scope{"read", "read"}}, bursar.CodeInvalidRequest},
-			{account.Grant{Account: mine.AccountID, Scopes: read, Expires: s.now().Add(-time.Second)}, bursar.CodeInvalidRequest},
+			{account.Grant{Account: mine.AccountID, Scopes: read, Expires: s.now().Add(-time.Second)},
+				bursar.CodeInvalidRequest},
 			{account.Grant{Account: bursar.ID{9}, Scopes: read}, bursar.CodeNotFound},
 		} {
 			if issued, err := s.NewKey(s.Context(), c.grant); code(s.T, err) != c.want || issued.APIKey != "" {

@@ -20,7 +20,8 @@ func checkScopes(scopes []bursar.Scope) error {
 	}
 	for i, scope := range scopes {
 		if !slices.Contains(AllScopes(), scope) || slices.Contains(scopes[:i], scope) {
-			return bursar.RefuseField(bursar.CodeInvalidRequest, "scopes", "the scopes are read, wallets and withdraw, each once")
+			return bursar.RefuseField(bursar.CodeInvalidRequest, "scopes",
+				"the scopes are read, wallets and withdraw, each once")
 		}
 	}
 	return nil
@@ -81,7 +82,8 @@ func (c NetworkChange) apply(list []netip.Prefix) ([]netip.Prefix, error) {
 		}
 	}
 	if len(list) == 0 && len(c.Remove) > 0 {
-		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "networks", "nothing would be left on the list, and the key could be used from everywhere; clear the list if that is meant")
+		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "networks",
+			"nothing would be left on the list, and the key could be used from everywhere; clear the list if that is meant")
 	}
 	return list, nil
 }

@@ -38,8 +38,9 @@ func (s *harness) from(address, key, secret string, want bursar.ErrorCode) {
 func TestAKeyOpensWhereItMayBeUsed(t *testing.T) {
 	each(t, func(s *harness) {
 		first := s.create(true)
-		listed, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: account.AllScopes(), WithSecret: true,
-			Networks: networks("192.0.2.0/24", "2001:db8::/32")})
+		listed, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: account.AllScopes(),
+			WithSecret: true,
+			Networks:   networks("192.0.2.0/24", "2001:db8::/32")})
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -76,10 +77,13 @@ func TestTheListOfNetworksChangesAtOnce(t *testing.T) {
 		}{
 			{account.NetworkChange{}, nil, "", ""},
 			{account.NetworkChange{Add: networks("192.0.2.0/24")}, networks("192.0.2.0/24"), "", bursar.CodeForbidden},
-			{account.NetworkChange{Add: networks("198.51.100.1/32", "192.0.2.0/24")}, networks("192.0.2.0/24", "198.51.100.1/32"), "", ""},
+			{account.NetworkChange{Add: networks("198.51.100.1/32", "192.0.2.0/24")},
+				networks("192.0.2.0/24", "198.51.100.1/32"), "", ""},
 			{account.NetworkChange{Remove: networks("192.0.2.0/24")}, networks("198.51.100.1/32"), bursar.CodeForbidden, ""},
-			{account.NetworkChange{Clear: true, Add: networks("192.0.2.1/32")}, networks("192.0.2.1/32"), "", bursar.CodeForbidden},
-			{account.NetworkChange{Remove: networks("192.0.2.1/32"), Add: networks("198.51.100.0/24")}, networks("198.51.100.0/24"), bursar.CodeForbidden, ""},
+			{account.NetworkChange{Clear: true, Add: networks("192.0.2.1/32")}, networks("192.0.2.1/32"), "",
+				bursar.CodeForbidden},
+			{account.NetworkChange{Remove: networks("192.0.2.1/32"), Add: networks("198.51.100.0/24")},
+				networks("198.51.100.0/24"), bursar.CodeForbidden, ""},
 			{account.NetworkChange{Clear: true}, nil, "", ""},
 		} {
 			got, err := s.replica.SetNetworks(s.Context(), key.KeyID, step.change)
@@ -116,12 +120,14 @@ func TestWhatMakesNoListOfNetworks(t *testing.T) {
 				s.Errorf("%s: %v", name, err)
 			}
 		}
-		if _, err := s.SetNetworks(s.Context(), bursar.ID{1}, account.NetworkChange{Clear: true}); !errors.Is(err, bursar.ErrNotFound) {
+		if _, err := s.SetNetworks(s.Context(), bursar.ID{1},
+			account.NetworkChange{Clear: true}); !errors.Is(err, bursar.ErrNotFound) {
 			s.Errorf("an unknown key: %v", err)
 		}
 		s.from("192.0.2.1", key.APIKey, "", "")
 		s.from("192.0.3.1", key.APIKey, "", bursar.CodeForbidden)
-		if _, err := s.NewKey(s.Context(), account.Grant{Account: key.AccountID, Scopes: account.AllScopes(), Networks: append(many, one...)}); code(s.T, err) != bursar.CodeInvalidRequest {
+		if _, err := s.NewKey(s.Context(), account.Grant{Account: key.AccountID, Scopes: account.AllScopes(),
+			Networks: append(many, one...)}); code(s.T, err) != bursar.CodeInvalidRequest {
 			s.Errorf("a key with too many networks: %v", err)
 		}
 	})
@@ -133,7 +139,8 @@ func TestASuccessorKeepsTheRights(t *testing.T) {
 		if err := s.SetScopes(s.Context(), first.KeyID, []bursar.Scope{bursar.ScopeRead}); err != nil {
 			s.Fatal(err)
 		}
-		if _, err := s.SetNetworks(s.Context(), first.KeyID, account.NetworkChange{Add: networks("192.0.2.0/24")}); err != nil {
+		if _, err := s.SetNetworks(s.Context(), first.KeyID,
+			account.NetworkChange{Add: networks("192.0.2.0/24")}); err != nil {
 			s.Fatal(err)
 		}
 		next, err := s.Rotate(s.Context(), first.KeyID, time.Hour)
@@ -142,7 +149,8 @@ func TestASuccessorKeepsTheRights(t *testing.T) {
 		}
 		s.from("192.0.2.1", next.APIKey, next.APISecret, "")
 		s.from("192.0.3.1", next.APIKey, next.APISecret, bursar.CodeForbidden)
-		identity, err := s.replica.Authenticate(s.Context(), account.Credentials{Key: next.APIKey, From: netip.MustParseAddr("192.0.2.1")})
+		identity, err := s.replica.Authenticate(s.Context(),
+			account.Credentials{Key: next.APIKey, From: netip.MustParseAddr("192.0.2.1")})
 		if err != nil || !slices.Equal(identity.Key.Scopes, []bursar.Scope{bursar.ScopeRead}) {
 			s.Errorf("the successor may %v, %v", identity.Key.Scopes, err)
 		}

@@ -126,8 +126,10 @@ func (s *harness) insert(tx *store.Tx, account bursar.ID, n int) error {
 	}
 	wallets := make([]bursar.Wallet, n)
 	for i := range wallets {
-		wallets[i] = bursar.Wallet{Number: number + int64(i), ID: s.ids.Next(), AccountID: account, Currency: "BTC", Family: "bc", Index: index + uint32(i),
-			Address: bursar.Address{Base: fmt.Sprintf("bc1%048x", index+uint32(i))}, Webhook: "https://shop.example/hook", Metadata: "order", CreatedAt: tx.Now()}
+		wallets[i] = bursar.Wallet{Number: number + int64(i), ID: s.ids.Next(), AccountID: account, Currency: "BTC",
+			Family: "bc", Index: index + uint32(i),
+			Address: bursar.Address{Base: fmt.Sprintf("bc1%048x", index+uint32(i))}, Webhook: "https://shop.example/hook",
+			Metadata: "order", CreatedAt: tx.Now()}
 	}
 	return tx.Wallets().Insert(ctx, wallets)
 }

@@ -31,7 +31,12 @@ func newBuckets[Key comparable](l Limit) *buckets[Key] {
 	if l.PerSecond <= 0 {
 		return nil
 	}
-	return &buckets[Key]{limit: rate.Limit(l.PerSecond), burst: max(1, l.Burst), byKey: map[Key]*list.Element{}, order: list.New()}
+	return &buckets[Key]{
+		limit: rate.Limit(l.PerSecond),
+		burst: max(1, l.Burst),
+		byKey: map[Key]*list.Element{},
+		order: list.New(),
+	}
 }
 
 // take takes a token and returns 0, or takes none and returns how long it is until there is one.

@@ -106,7 +106,8 @@ func (s *spec) codes() []string {
 func TestTheContractsCodes(t *testing.T) {
 	t.Parallel()
 	promised := map[int][]string{
-		http.StatusBadRequest:            {"invalid_request", "unsupported_currency", "invalid_amount", "invalid_address", "invalid_webhook"},
+		http.StatusBadRequest: {"invalid_request", "unsupported_currency", "invalid_amount", "invalid_address",
+			"invalid_webhook"},
 		http.StatusUnauthorized:          {"unauthorized"},
 		http.StatusForbidden:             {"secret_required", "invalid_secret", "forbidden", "withdrawals_frozen"},
 		http.StatusNotFound:              {"not_found"},

@@ -46,16 +46,27 @@ func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 	for _, c := range a.Registry.All() {
 		if capabilities, configured := a.Chains[c.Chain]; configured {
 			answer.Currencies = append(answer.Currencies, c.Code)
-			answer.Details[c.Code] = viewCurrency(rules.For(account, c), max(capabilities.Confirmations, c.Confirmations.Default))
+			answer.Details[c.Code] = viewCurrency(rules.For(account, c),
+				max(capabilities.Confirmations, c.Confirmations.Default))
 		}
 	}
 	return answer, nil
 }
 
 func viewCurrency(c bursar.Currency, confirmations int) currencyView {
-	view := currencyView{Chain: c.Chain, Contract: orNull(c.Contract), Decimals: c.Decimals, Places: c.Places, Minimum: c.Exact(c.Minimum),
-		WithdrawalMinimum: c.Exact(c.WithdrawalMinimum), WithdrawalFee: c.Exact(c.WithdrawalFee.Fixed), WithdrawalPercent: percent(c.WithdrawalFee.Millionths),
-		DepositPercent: percent(c.DepositFee.Millionths), Confirmations: confirmations, Memo: orNull(c.Memo)}
+	view := currencyView{
+		Chain:             c.Chain,
+		Contract:          orNull(c.Contract),
+		Decimals:          c.Decimals,
+		Places:            c.Places,
+		Minimum:           c.Exact(c.Minimum),
+		WithdrawalMinimum: c.Exact(c.WithdrawalMinimum),
+		WithdrawalFee:     c.Exact(c.WithdrawalFee.Fixed),
+		WithdrawalPercent: percent(c.WithdrawalFee.Millionths),
+		DepositPercent:    percent(c.DepositFee.Millionths),
+		Confirmations:     confirmations,
+		Memo:              orNull(c.Memo),
+	}
 	if !c.WithdrawalMaximum.IsZero() {
 		view.WithdrawalMaximum = c.Exact(c.WithdrawalMaximum)
 	}

@@ -14,10 +14,14 @@ import (
 var costumes = map[string]struct{ literal bool }{
 	"1e3": {true}, "1E3": {true}, "1e+3": {true}, "1e-1": {true}, "1.0e1": {true}, "1e400": {true}, "1e999999999": {true},
 	"-1": {true}, "-0": {true}, "-0.0": {true}, "0": {true}, "0.0": {true}, "0e0": {true},
-	"+1": {}, "01": {}, "00": {}, "007.5": {}, "0x10": {}, "0b1": {}, "0o7": {}, ".5": {}, "1.": {}, ".": {}, "1..5": {}, "1.5.5": {},
-	"NaN": {}, "nan": {}, "Infinity": {}, "-Infinity": {}, "inf": {}, "1_000": {}, "1,5": {}, "1,000.5": {}, "1 000": {}, "1'000": {},
-	" 1": {}, "1 ": {}, "\t1": {}, "1\n": {}, "1\x00": {}, "\ufeff1": {}, "1\u200b": {}, "\u00a01": {}, "1f": {}, "1d": {}, "1L": {}, "1n": {}, "$1": {}, "1 USDT": {},
-	"\uff11": {}, "\uff11\uff0e\uff15": {}, "\u0661": {}, "\u0967": {}, "\u00b2": {}, "\u2460": {}, "\u2155": {}, "1\u066b5": {}, "\u22121": {},
+	"+1": {}, "01": {}, "00": {}, "007.5": {}, "0x10": {}, "0b1": {}, "0o7": {}, ".5": {}, "1.": {}, ".": {}, "1..5": {},
+	"1.5.5": {},
+	"NaN":   {}, "nan": {}, "Infinity": {}, "-Infinity": {}, "inf": {}, "1_000": {}, "1,5": {}, "1,000.5": {}, "1 000": {},
+	"1'000": {},
+	" 1":    {}, "1 ": {}, "\t1": {}, "1\n": {}, "1\x00": {}, "\ufeff1": {}, "1\u200b": {}, "\u00a01": {}, "1f": {},
+	"1d": {}, "1L": {}, "1n": {}, "$1": {}, "1 USDT": {},
+	"\uff11": {}, "\uff11\uff0e\uff15": {}, "\u0661": {}, "\u0967": {}, "\u00b2": {}, "\u2460": {}, "\u2155": {},
+	"1\u066b5": {}, "\u22121": {},
 	"one": {}, "": {}, "1/2": {}, "50%": {}, "1;2": {}, "{}": {}, "[1]": {}, "null": {}, "true": {},
 	"1" + strings.Repeat("0", 38):                              {true}, // one digit more than 128 bits hold
 	"340282366920938463463374607431768211456":                  {true}, // 2^128
@@ -42,9 +46,12 @@ func TestNumbersInAnyCostume(t *testing.T) {
 		c, right := furnished(t, url)
 		before := c.written()
 		for _, n := range []number{
-			{http.MethodPost, "/api/v1/account/withdraw", "amount", "invalid_amount", map[string]any{"currency": "USDT", "address": right["address"]}},
-			{http.MethodPost, "/api/v1/charge", "minimum", "invalid_amount", map[string]any{"currency": "USDT", "webhook": "https://shop.example"}},
-			{http.MethodPost, "/api/v1/charge", "expires", "invalid_request", map[string]any{"currency": "USDT", "webhook": "https://shop.example"}},
+			{http.MethodPost, "/api/v1/account/withdraw", "amount", "invalid_amount",
+				map[string]any{"currency": "USDT", "address": right["address"]}},
+			{http.MethodPost, "/api/v1/charge", "minimum", "invalid_amount",
+				map[string]any{"currency": "USDT", "webhook": "https://shop.example"}},
+			{http.MethodPost, "/api/v1/charge", "expires", "invalid_request",
+				map[string]any{"currency": "USDT", "webhook": "https://shop.example"}},
 			{http.MethodGet, "/api/v1/account/wallets", "limit", "invalid_request", map[string]any{}},
 		} {
 			for _, text := range slices.Sorted(maps.Keys(costumes)) {

@@ -66,10 +66,15 @@ func TestWhatGoesWrongIsLoggedAndNotShown(t *testing.T) {
 		"a panic":  {func() error { panic(secret) }, 500, "internal", secret},
 		"an error": {func() error { return errors.New(secret) }, 500, "internal", secret},
 		"a row that is missing inside": {func() error {
-			return s.db.View(t.Context(), func(tx *store.Tx) error { _, err := tx.Accounts().Get(t.Context(), bursar.ID{1}); return err })
+			return s.db.View(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.Accounts().Get(t.Context(), bursar.ID{1})
+				return err
+			})
 		}, 500, "internal", "read account"},
-		"a lost race":          {func() error { return context.DeadlineExceeded }, 503, "unavailable", "deadline"},
-		"a refusal":            {func() error { return bursar.Refuse(bursar.CodeRateLimited, "slow down") }, 429, "rate_limited", ""},
+		"a lost race": {func() error { return context.DeadlineExceeded }, 503, "unavailable", "deadline"},
+		"a refusal": {func() error {
+			return bursar.Refuse(bursar.CodeRateLimited, "slow down")
+		}, 429, "rate_limited", ""},
 		"a client that leaves": {func() error { return context.Canceled }, 503, "unavailable", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,13 +84,15 @@ func TestWhatGoesWrongIsLoggedAndNotShown(t *testing.T) {
 			config.Accounts, config.Log = doorman{c.authenticate}, slog.New(slog.NewTextHandler(log, nil))
 			w := get(t, api.New(config), "/api/v1/account", "")
 			id := w.Header().Get("X-Request-ID")
-			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+c.code+`"`) || !strings.Contains(w.Body.String(), `"requestID":"`+id+`"`) {
+			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+c.code+`"`) ||
+				!strings.Contains(w.Body.String(), `"requestID":"`+id+`"`) {
 				t.Errorf("answered %d %s", w.Code, w.Body)
 			}
 			if strings.Contains(w.Body.String(), "SELECT") || strings.Contains(w.Body.String(), "10.0.0.1") {
 				t.Errorf("told %s", w.Body)
 			}
-			if got := log.String(); !strings.Contains(got, c.logged) || c.logged != "" && !strings.Contains(got, id) || c.logged == "" && got != "" {
+			if got := log.String(); !strings.Contains(got, c.logged) || c.logged != "" && !strings.Contains(got, id) ||
+				c.logged == "" && got != "" {
 				t.Errorf("logged %s", got)
 			}
 		})
@@ -119,7 +126,8 @@ func TestClientsMayBeHeldToTheirNetworks(t *testing.T) {
 	s := newHarness(t, storetest.SQLite(t), newClock())
 	mine := s.account(false)
 	config := s.config
-	for networks, want := range map[string]int{"192.0.2.0/24": 200, "198.51.100.0/24": 403} { // a recorder's client is 192.0.2.1
+	for networks, want := range map[string]int{"192.0.2.0/24": 200,
+		"198.51.100.0/24": 403} { // a recorder's client is 192.0.2.1
 		config.ClientNetworks = []netip.Prefix{netip.MustParsePrefix(networks)}
 		w := get(t, api.New(config), "/api/v1/account", mine.APIKey)
 		if w.Code != want {

@@ -42,9 +42,11 @@ func (keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 type chargeWallets struct{ wallets *wallet.Service }
 
 func (c chargeWallets) Create(ctx context.Context, o charge.Order) (made bursar.Charge, err error) {
-	_, err = c.wallets.Create(ctx, wallet.New{Account: o.Account, Currency: o.Currency, Webhook: o.Webhook, Metadata: o.Metadata,
+	_, err = c.wallets.Create(ctx, wallet.New{Account: o.Account, Currency: o.Currency, Webhook: o.Webhook,
+		Metadata:      o.Metadata,
 		ChargeMinimum: o.Minimum, ChargeLife: o.Life, Done: func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {
-			made = bursar.Charge{Number: w.Number, ID: w.ID, AccountID: w.AccountID, Currency: w.Currency, Address: w.Address, Minimum: o.Minimum,
+			made = bursar.Charge{Number: w.Number, ID: w.ID, AccountID: w.AccountID, Currency: w.Currency, Address: w.Address,
+				Minimum: o.Minimum,
 				Webhook: w.Webhook, Metadata: w.Metadata, CreatedAt: w.CreatedAt, Expires: w.CreatedAt.Add(o.Life)}
 			return o.Done(ctx, tx, made)
 		}})
@@ -144,11 +146,14 @@ func (s *harness) services() api.Config {
 		walletChains[id], payChains[id], listChains[id], hot[id], capabilities[id] = c, c, c, s.hot(id), c.Capabilities()
 	}
 	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, nil)
-	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log, Chains: capabilities,
+	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log,
+		Chains:         capabilities,
 		TestDeliveries: &webhook.TestDeliveries{DB: s.db, IDs: s.ids},
-		Destinations:   &destination.Service{DB: s.db, Chains: listChains, Registry: s.registry, IDs: s.ids, Hold: 24 * time.Hour},
-		Charges:        &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}},
-		Withdrawals:    withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry, IDs: s.ids, Log: log})}
+		Destinations: &destination.Service{DB: s.db, Chains: listChains, Registry: s.registry, IDs: s.ids,
+			Hold: 24 * time.Hour},
+		Charges: &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}},
+		Withdrawals: withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry,
+			IDs: s.ids, Log: log})}
 }
 
 // hot returns our own address on a chain.

@@ -45,7 +45,8 @@ func leaseOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) 
 	name := values[0]
 	unprintable := func(c rune) bool { return c < ' ' || c > '~' }
 	if len(values) > 1 || len(name) < 1 || len(name) > 255 || bytes.ContainsFunc([]byte(name), unprintable) {
-		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "Idempotency-Key", "an Idempotency-Key has 1 to 255 printable ASCII characters")
+		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "Idempotency-Key",
+			"an Idempotency-Key has 1 to 255 printable ASCII characters")
 	}
 	return &idempotencyLease{account: c.identity.Account, name: name, hash: requestHash(r, route.params, c.in.params)}, nil
 }

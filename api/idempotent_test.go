@@ -52,7 +52,8 @@ func (r *replicas) post(s *harness, method, path, key string, parameters map[str
 		}
 		body, contentType = string(text), "application/json"
 	}
-	request, err := http.NewRequestWithContext(context.Background(), method, s.base+"/api/v1/"+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(context.Background(), method, s.base+"/api/v1/"+path,
+		strings.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -113,15 +114,18 @@ func TestAKeyAnswersOnce(t *testing.T) {
 	onReplicas(t, func(t *testing.T, r *replicas) {
 		_, first := r.post(r.first, "POST", "wallet", "k", order, false)
 		r.first.clock.advance(24 * time.Hour)
-		if status, again := r.post(r.second, "POST", "wallet", "k", order, false); status != http.StatusOK || !bytes.Equal(first, again) {
+		if status, again := r.post(r.second, "POST", "wallet", "k", order, false); status != http.StatusOK ||
+			!bytes.Equal(first, again) {
 			t.Errorf("a day later and from another replica: %d %s, first %s", status, again, first)
 		}
 		other := map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook", "metadata": "<& >"}
 		r.conflict(r.second, "POST", "wallet", "k", other)
-		r.conflict(r.first, "POST", "wallet", "k", map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook"})
+		r.conflict(r.first, "POST", "wallet", "k",
+			map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook"})
 		r.conflict(r.first, "POST", "charge", "k", order)
 		r.conflict(r.first, "PUT", "wallet/webhook", "k", order)
-		if status, third := r.post(r.first, "POST", "wallet", "k2", order, false); status != http.StatusOK || bytes.Equal(first, third) {
+		if status, third := r.post(r.first, "POST", "wallet", "k2", order, false); status != http.StatusOK ||
+			bytes.Equal(first, third) {
 			t.Errorf("under another key: %d %s", status, third)
 		}
 		if n := r.count(); n != 2 {
@@ -129,7 +133,8 @@ func TestAKeyAnswersOnce(t *testing.T) {
 		}
 		// The key is the account's own.
 		stranger := &replicas{first: r.first, second: r.second, mine: r.first.account(true)}
-		if status, theirs := stranger.post(r.first, "POST", "wallet", "k", order, false); status != http.StatusOK || bytes.Equal(first, theirs) {
+		if status, theirs := stranger.post(r.first, "POST", "wallet", "k", order, false); status != http.StatusOK ||
+			bytes.Equal(first, theirs) {
 			t.Errorf("another account's: %d %s", status, theirs)
 		}
 	})
@@ -163,7 +168,8 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 			{"PUT", "wallet/metadata", map[string]string{"walletID": id, "metadata": "new"}},
 			{"PUT", "wallet/webhook", map[string]string{"walletID": id, "webhook": "https://new.example"}},
 			{"POST", "charge", map[string]string{"currency": "BTC", "webhook": "https://shop.example", "minimum": "0.5"}},
-			{"POST", "account/withdraw", map[string]string{"currency": "BTC", "amount": "0.6", "address": r.first.chains["bitcoin"].Named("outsider")}},
+			{"POST", "account/withdraw", map[string]string{"currency": "BTC", "amount": "0.6",
+				"address": r.first.chains["bitcoin"].Named("outsider")}},
 			{"POST", "account/webhooks/redeliver", map[string]string{"since": "2026-01-02T00:00:00Z"}},
 			{"POST", "account/webhooks/test", map[string]string{"walletID": id}},
 		}
@@ -173,11 +179,13 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 				t.Errorf("%s: %d %s", c.path, status, first)
 			}
 			r.first.clock.advance(time.Minute)
-			if status, again := r.post(r.second, c.method, c.path, c.path, c.parameters, false); status != http.StatusOK || !bytes.Equal(first, again) {
+			if status, again := r.post(r.second, c.method, c.path, c.path, c.parameters, false); status != http.StatusOK ||
+				!bytes.Equal(first, again) {
 				t.Errorf("%s again: %d %s, first %s", c.path, status, again, first)
 			}
 		}
-		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[3].parameters, false); status != http.StatusUnprocessableEntity {
+		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[3].parameters,
+			false); status != http.StatusUnprocessableEntity {
 			t.Errorf("a second withdrawal of the same money: %d %s", status, answer)
 		}
 	})
@@ -232,7 +240,8 @@ func TestARefusalIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		pay := map[string]string{"currency": "BTC", "amount": "0.5", "address": r.first.chains["bitcoin"].Named("outsider")}
-		if status, answer := r.post(r.first, "POST", "account/withdraw", "pay", pay, false); status != http.StatusUnprocessableEntity {
+		if status, answer := r.post(r.first, "POST", "account/withdraw", "pay", pay,
+			false); status != http.StatusUnprocessableEntity {
 			t.Fatalf("without money: %d %s", status, answer)
 		}
 		r.fund(made.Response.Wallet.WalletID, "1")
@@ -250,7 +259,8 @@ func TestAKeyOutlivesItsProcess(t *testing.T) {
 		patient := newHarness(t, url, at)
 		r := &replicas{first: s, mine: s.account(true)}
 		s.do(func(tx *store.Tx) error {
-			_, err := tx.IdempotencyKeys().Begin(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order), tx.Now().Add(35*time.Second))
+			_, err := tx.IdempotencyKeys().Begin(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order),
+				tx.Now().Add(35*time.Second))
 			return err
 		})
 		status, answer := r.post(s, "POST", "wallet", "k", order, false)
@@ -286,7 +296,8 @@ func TestALeaseThatWasTakenOverCommitsNothing(t *testing.T) {
 		node := &slowNode{}
 		r.first = newHarness(t, url, at, func(c *api.Config) {
 			node.Chain = r.second.chains[bursar.Bitcoin]
-			c.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: c.DB, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
+			c.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: c.DB,
+				Chains:   map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
 				Registry: c.Registry, IDs: c.IDs, Log: c.Log})
 		})
 		r.mine = r.first.account(true)

@@ -124,7 +124,8 @@ func (e *limitedError) Error() string { return e.refusal.Error() }
 func (e *limitedError) Unwrap() error { return e.refusal }
 
 func tooMany(wait time.Duration) error {
-	return &limitedError{bursar.Refuse(bursar.CodeRateLimited, "too many requests; try again in %d s", seconds(wait)), wait}
+	return &limitedError{bursar.Refuse(bursar.CodeRateLimited, "too many requests; try again in %d s", seconds(wait)),
+		wait}
 }
 
 // seconds rounds up: who waits for so long is let in.

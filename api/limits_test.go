@@ -85,7 +85,8 @@ func TestTrialsHaveALimitOfTheirOwn(t *testing.T) {
 
 func TestEachKeyHasItsLimits(t *testing.T) {
 	t.Parallel()
-	g := newGate(t, api.RateLimits{Read: api.Limit{PerSecond: 0.5, Burst: 2}, Change: api.Limit{PerSecond: 10, Burst: 1}, Withdraw: api.Limit{PerSecond: 1}})
+	g := newGate(t, api.RateLimits{Read: api.Limit{PerSecond: 0.5, Burst: 2}, Change: api.Limit{PerSecond: 10, Burst: 1},
+		Withdraw: api.Limit{PerSecond: 1}})
 	mine, other := g.account(false), g.account(false)
 	second, err := g.accounts.NewKey(t.Context(), account.Grant{Account: mine.AccountID, Scopes: account.AllScopes()})
 	if err != nil {
@@ -224,7 +225,8 @@ func TestBehindAProxy(t *testing.T) {
 func TestTheDefaultsServeABusyShop(t *testing.T) {
 	t.Parallel()
 	limits := api.DefaultRateLimits()
-	for name, l := range map[string]api.Limit{"read": limits.Read, "change": limits.Change, "withdraw": limits.Withdraw, "address": limits.Address, "failed": limits.Failed} {
+	for name, l := range map[string]api.Limit{"read": limits.Read, "change": limits.Change, "withdraw": limits.Withdraw,
+		"address": limits.Address, "failed": limits.Failed} {
 		if l.PerSecond < 20 || l.Burst < int(l.PerSecond) {
 			t.Errorf("%s is limited to %+v", name, l)
 		}

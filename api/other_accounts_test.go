@@ -113,8 +113,10 @@ func TestAnothersLooksLikeNobodys(t *testing.T) {
 				}
 			}
 		}
-		for _, known := range []string{"GET wallet walletID", "PUT wallet/metadata walletID", "PUT wallet/webhook walletID", "GET wallet/deposits walletID",
-			"GET wallet/deposit depositID", "GET wallet/deposit/hash hashID", "GET charge chargeID", "GET account/withdrawal withdrawalID",
+		for _, known := range []string{"GET wallet walletID", "PUT wallet/metadata walletID", "PUT wallet/webhook walletID",
+			"GET wallet/deposits walletID",
+			"GET wallet/deposit depositID", "GET wallet/deposit/hash hashID", "GET charge chargeID",
+			"GET account/withdrawal withdrawalID",
 			"POST account/webhooks/redeliver eventID", "POST account/webhooks/test walletID"} {
 			if !slices.Contains(asked, known) {
 				t.Errorf("%s was not asked", known)
@@ -144,8 +146,10 @@ func (c *script) sameAsNobodys(e endpoint, name string, values map[string]any) {
 			}
 			foreign := c.reply(c.encoded(e.method, e.path, encoding, values), "other", keys[0])
 			none := c.reply(c.encoded(e.method, e.path, encoding, unknown), "other", keys[1])
-			if foreign != none || foreign.status != http.StatusNotFound || !strings.Contains(foreign.body, `"code":"not_found"`) {
-				c.Errorf("%s %s with %v by %s: another's is\n%+v\nnobody's is\n%+v", e.method, e.path, values, encoding, foreign, none)
+			if foreign != none || foreign.status != http.StatusNotFound ||
+				!strings.Contains(foreign.body, `"code":"not_found"`) {
+				c.Errorf("%s %s with %v by %s: another's is\n%+v\nnobody's is\n%+v", e.method, e.path, values, encoding,
+					foreign, none)
 			}
 		}
 	}
@@ -176,7 +180,8 @@ func TestListsShowOnesOwn(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		c, _ := neighbours(t, url)
 		var secret []string
-		for _, name := range []string{"mine", "wallet", "wallet2", "address", "address2", "charge", "chargeAddress", "withdrawal", "ab01", "ab02", "ab03",
+		for _, name := range []string{"mine", "wallet", "wallet2", "address", "address2", "charge", "chargeAddress",
+			"withdrawal", "ab01", "ab02", "ab03",
 			"ab01.event", "ab02.event", "listed." + c.names["outsider.tron"], "outsider.tron"} {
 			if c.names[name] == "" {
 				t.Fatalf("nothing is known as %s", name)

@@ -45,7 +45,8 @@ func (s *harness) frighten(log io.Writer) {
 // order asks for a wallet or a charge.
 func (s *harness) order(key, path, currency string) (*http.Response, []byte) {
 	s.Helper()
-	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.base+"/api/v1/"+path+"?webhook=https://shop.example&currency="+currency, nil)
+	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost,
+		s.base+"/api/v1/"+path+"?webhook=https://shop.example&currency="+currency, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -96,7 +97,8 @@ func (s *harness) panics(key, path string) string {
 		s.Fatal(err)
 	}
 	id := response.Header.Get("X-Request-ID")
-	if response.StatusCode != http.StatusInternalServerError || said.Error.Code != "internal" || said.RequestID != id || strings.Contains(string(body), "SELECT") {
+	if response.StatusCode != http.StatusInternalServerError || said.Error.Code != "internal" || said.RequestID != id ||
+		strings.Contains(string(body), "SELECT") {
 		s.Errorf("%s answers %d %s", path, response.StatusCode, body)
 	}
 	return id
@@ -111,7 +113,8 @@ func (s *harness) logged(log, id string) {
 		if err := json.Unmarshal([]byte(line), &said); err != nil {
 			s.Fatalf("the log has %s", line)
 		}
-		if said.Request == id && said.Level == "ERROR" && strings.Contains(line, "SELECT secret") && strings.Contains(line, "panic_test.go") {
+		if said.Request == id && said.Level == "ERROR" && strings.Contains(line, "SELECT secret") &&
+			strings.Contains(line, "panic_test.go") {
 			n++
 		}
 	}

@@ -60,7 +60,8 @@ func parse(query string, contentType []string, body []byte) (params, error) {
 }
 
 var errMediaType = bursar.Refuse(bursar.CodeUnsupportedMediaType,
-	"the Content-Type of a body must be application/json, application/x-www-form-urlencoded or multipart/form-data, in UTF-8")
+	"the Content-Type of a body must be application/json, application/x-www-form-urlencoded or multipart/form-data, in "+
+		"UTF-8")
 
 // mediaType returns one of the three types that bodies may have. A body without a Content-Type is taken for JSON where
 // it begins like an object: several clients send it so, and it can be nothing else.

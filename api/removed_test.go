@@ -45,10 +45,13 @@ func TestARemovedCurrencyHidesNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if status, body := ask(after, http.MethodGet, "/api/v1/account/wallets"); status != http.StatusOK || !strings.Contains(body, made["BTC"]) || strings.Contains(body, made["ETH"]) {
+		if status, body := ask(after, http.MethodGet, "/api/v1/account/wallets"); status != http.StatusOK ||
+			!strings.Contains(body, made["BTC"]) || strings.Contains(body, made["ETH"]) {
 			t.Errorf("the list of wallets: %d %s", status, body)
 		}
-		if status, body := ask(after, http.MethodGet, "/api/v1/wallet?walletID="+made["ETH"]); status != http.StatusServiceUnavailable || !strings.Contains(body, "ETH is not configured at present") {
+		if status, body := ask(after, http.MethodGet,
+			"/api/v1/wallet?walletID="+made["ETH"]); status != http.StatusServiceUnavailable || !strings.Contains(body,
+			"ETH is not configured at present") {
 			t.Errorf("the wallet of what was removed: %d %s", status, body)
 		}
 		if status, body := ask(after, http.MethodGet, "/api/v1/account"); status != http.StatusOK {

@@ -78,7 +78,8 @@ func newScript(t *testing.T, url string) *script {
 }
 
 func (c *script) name(name string, issued account.Issued) {
-	c.names[name], c.names[name+".key"], c.names[name+".secret"] = issued.AccountID.String(), issued.APIKey, issued.APISecret
+	c.names[name], c.names[name+".key"], c.names[name+".secret"] = issued.AccountID.String(), issued.APIKey,
+		issued.APISecret
 	c.names[name+".keyID"] = issued.KeyID.String()
 }
 
@@ -157,7 +158,8 @@ func (c *script) exchange(lines, want []string) {
 	c.always(r, response, body)
 	if read := r.Method != http.MethodPost && r.Method != http.MethodPut; read || response.StatusCode != http.StatusOK {
 		if after := c.written(); after != before {
-			c.fatalf("%s %s: what only reads or is refused has changed the database:\n%s", r.Method, r.URL.Path, difference(before, after))
+			c.fatalf("%s %s: what only reads or is refused has changed the database:\n%s", r.Method, r.URL.Path,
+				difference(before, after))
 		}
 	}
 	status := strings.Fields(want[0])
@@ -248,7 +250,8 @@ func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 	if r.URL.Path == "/docs" || r.URL.Path == "/openapi.json" {
 		return // TestTheDescriptionIsServed has them
 	}
-	if got := response.Header.Get("Content-Type"); got != "application/json" && response.StatusCode != http.StatusNoContent {
+	if got := response.Header.Get("Content-Type"); got != "application/json" &&
+		response.StatusCode != http.StatusNoContent {
 		c.fatalf("Content-Type is %q", got)
 	}
 	if leak.Match(body) {
@@ -270,7 +273,8 @@ func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 		c.fatalf("the answer is no JSON: %v\n%s", err, body)
 	}
 	ok := response.StatusCode == http.StatusOK
-	if common.Status == "" && (common.Success == nil || *common.Success != ok || !ok && common.RequestID != id || ok && !bytes.HasPrefix(common.Response, []byte("{"))) {
+	if common.Status == "" && (common.Success == nil || *common.Success != ok || !ok && common.RequestID != id ||
+		ok && !bytes.HasPrefix(common.Response, []byte("{"))) {
 		c.fatalf("the answer has not the form of status %d: %s", response.StatusCode, body)
 	}
 }
@@ -285,7 +289,8 @@ func (c *script) refusal(want []string, body []byte) {
 	}
 	field := strings.Join(want[2:], " ")
 	if got.Error.Code != want[1] || got.Error.Field != field {
-		c.fatalf("refused as %s of field %q, want %s of %q: %s", got.Error.Code, got.Error.Field, want[1], field, got.Error.Message)
+		c.fatalf("refused as %s of field %q, want %s of %q: %s", got.Error.Code, got.Error.Field, want[1], field,
+			got.Error.Message)
 	}
 }
 

@@ -66,7 +66,8 @@ func (c *script) play(words []string) {
 		c.attempt(words[1], c.number(words[2]), words[3])
 	case "freeze":
 		c.do(func(tx *store.Tx) error {
-			return tx.Halts().Put(c.Context(), store.Halt{Scope: store.HaltAccount(c.id(words[1])), Kind: store.HaltByOperator, Reason: "for a test"})
+			return tx.Halts().Put(c.Context(), store.Halt{Scope: store.HaltAccount(c.id(words[1])), Kind: store.HaltByOperator,
+				Reason: "for a test"})
 		})
 	case "revoke":
 		id, _ := bursar.ParseID(c.names[words[1]+".keyID"])
@@ -159,8 +160,10 @@ func (c *script) deposit(walletID, hash string, output uint64, amount string, he
 		if err != nil {
 			return err
 		}
-		d := bursar.Deposit{ID: c.ids.Next(), Purpose: bursar.ForWallet, AccountID: w.AccountID, WalletID: w.ID, Currency: w.Currency, Chain: currency.Chain,
-			TxID: hash, Output: uint32(output), Address: w.Address, Contract: currency.Contract, Amount: value, Height: height, BlockHash: "b", SeenAt: tx.Now()}
+		d := bursar.Deposit{ID: c.ids.Next(), Purpose: bursar.ForWallet, AccountID: w.AccountID, WalletID: w.ID,
+			Currency: w.Currency, Chain: currency.Chain,
+			TxID: hash, Output: uint32(output), Address: w.Address, Contract: currency.Contract, Amount: value, Height: height,
+			BlockHash: "b", SeenAt: tx.Now()}
 		if w.ForCharge {
 			d.Purpose = bursar.ForCharge
 		}
@@ -212,7 +215,8 @@ func (c *script) credit(hash string, fee ...string) {
 				return err
 			}
 		}
-		event := bursar.Event{ID: c.ids.Next(), AccountID: d.AccountID, Kind: bursar.EventDeposit, Subject: d.ID, URL: d.Webhook, Body: []byte("{}"), CreatedAt: tx.Now()}
+		event := bursar.Event{ID: c.ids.Next(), AccountID: d.AccountID, Kind: bursar.EventDeposit, Subject: d.ID,
+			URL: d.Webhook, Body: []byte("{}"), CreatedAt: tx.Now()}
 		c.names[hash+".event"] = event.ID.String()
 		return tx.Events().Insert(c.Context(), event)
 	})
@@ -242,8 +246,10 @@ func (c *script) attempt(hash string, code uint64, word string) {
 		}
 		for _, d := range deliveries {
 			if d.Subject == c.id(hash) {
-				return tx.Deliveries().RecordAttempts(c.Context(), []store.Outcome{{Event: d.Number, Status: store.DeliveryPending, NextAt: tx.Now().Add(5 * time.Second),
-					Attempt: store.Attempt{Number: d.Attempts + 1, At: tx.Now(), Duration: 250 * time.Millisecond, Code: int64(code), Error: word}}})
+				return tx.Deliveries().RecordAttempts(c.Context(),
+					[]store.Outcome{{Event: d.Number, Status: store.DeliveryPending, NextAt: tx.Now().Add(5 * time.Second),
+						Attempt: store.Attempt{Number: d.Attempts + 1, At: tx.Now(), Duration: 250 * time.Millisecond, Code: int64(code),
+							Error: word}}})
 			}
 		}
 		return fmt.Errorf("no event about %s", hash)

@@ -47,7 +47,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *api) guarded(w http.ResponseWriter, r *http.Request, requestID string) (answer store.Answer, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			a.Log.Error("request panicked", "request", requestID, "method", r.Method, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+			a.Log.Error("request panicked", "request", requestID, "method", r.Method, "path", r.URL.Path, "cause", cause,
+				"stack", string(debug.Stack()))
 			answer, err = store.Answer{}, errInternal
 		}
 	}()
@@ -121,7 +122,8 @@ func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, 
 	if errors.As(err, &refusal) {
 		err = a.limits.fail(now, from, key, refusal)
 		if errors.Is(err, account.ErrForbidden) {
-			a.Log.Warn("key used from an address that is not on its list", "key", identity.Key.ID, "account", identity.Account, "from", from)
+			a.Log.Warn("key used from an address that is not on its list", "key", identity.Key.ID, "account", identity.Account,
+				"from", from)
 		}
 		return nil, err
 	}

@@ -70,21 +70,34 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := "POST /api/v1/wallet?currency=BTC&webhook=https://shop.example HTTP/1.1\nHost: a\nX-API-KEY: " + key + "\nContent-Type: application/json\n"
+	post := "POST /api/v1/wallet?currency=BTC&webhook=https://shop.example HTTP/1.1\nHost: a\nX-API-KEY: " + key +
+		"\nContent-Type: application/json\n"
 	for name, c := range map[string]struct {
 		change func(*http.Server)
 		first  string
 		drops  string
 		answer string // its status, as a pattern; empty where the connection just ends
 	}{
-		"nothing at all":          {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "", ""},
-		"headers in drops":        {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "GET /api/v1/account HTTP/1.1\n", "a:b\r\n", "(400 Bad Request)?"},
-		"a request in drops":      {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "GET", "(400 Bad Request)?"},
-		"a body in drops":         {func(s *http.Server) { s.ReadTimeout = soon }, post + "Content-Length: 60000\n\n{", " ", "400 Bad Request"},
-		"chunks in drops":         {func(s *http.Server) { s.ReadTimeout = soon }, post + "Transfer-Encoding: chunked\n\n1\n{\n", "1\r\n \r\n", "400 Bad Request"},
-		"a body that never comes": {func(s *http.Server) { s.ReadTimeout = soon }, post + "Content-Length: 2\n\n", "", "400 Bad Request"},
-		"idleness":                {func(s *http.Server) { s.IdleTimeout = soon }, "GET /healthz HTTP/1.1\nHost: a\n\n", "", "200 OK"},
-		"the next in drops":       {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "GET /healthz HTTP/1.1\nHost: a\n\n", "GET", "200 OK"},
+		"nothing at all": {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "", ""},
+		"headers in drops": {func(s *http.Server) {
+			s.ReadHeaderTimeout = soon
+		}, "GET /api/v1/account HTTP/1.1\n", "a:b\r\n", "(400 Bad Request)?"},
+		"a request in drops": {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "GET", "(400 Bad Request)?"},
+		"a body in drops": {func(s *http.Server) {
+			s.ReadTimeout = soon
+		}, post + "Content-Length: 60000\n\n{", " ", "400 Bad Request"},
+		"chunks in drops": {func(s *http.Server) {
+			s.ReadTimeout = soon
+		}, post + "Transfer-Encoding: chunked\n\n1\n{\n", "1\r\n \r\n", "400 Bad Request"},
+		"a body that never comes": {func(s *http.Server) {
+			s.ReadTimeout = soon
+		}, post + "Content-Length: 2\n\n", "", "400 Bad Request"},
+		"idleness": {func(s *http.Server) {
+			s.IdleTimeout = soon
+		}, "GET /healthz HTTP/1.1\nHost: a\n\n", "", "200 OK"},
+		"the next in drops": {func(s *http.Server) {
+			s.ReadHeaderTimeout = soon
+		}, "GET /healthz HTTP/1.1\nHost: a\n\n", "GET", "200 OK"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hurried, _ := s.hurried(c.change)
@@ -139,7 +152,8 @@ func TestSlowClientsHoldNobodyUp(t *testing.T) {
 	key := s.account(false).APIKey
 	for i := range 300 {
 		w := s.dial()
-		w.say([]string{"GET /api/v1/acc", "POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: " + key + "\nContent-Length: 9\n\n{", "GET /api/v1/account HTTP/1.1\nHost: a\nX: "}[i%3])
+		w.say([]string{"GET /api/v1/acc", "POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: " + key +
+			"\nContent-Length: 9\n\n{", "GET /api/v1/account HTTP/1.1\nHost: a\nX: "}[i%3])
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/api/v1/account", nil)
 	if err != nil {
@@ -155,7 +169,8 @@ func TestSlowClientsHoldNobodyUp(t *testing.T) {
 func TestTheServerHasEveryBound(t *testing.T) {
 	t.Parallel()
 	s := api.Server(http.NotFoundHandler(), newHarness(t, storetest.SQLite(t), newClock()).config.Log)
-	for name, bound := range map[string]time.Duration{"headers": s.ReadHeaderTimeout, "requests": s.ReadTimeout, "answers": s.WriteTimeout, "idleness": s.IdleTimeout} {
+	for name, bound := range map[string]time.Duration{"headers": s.ReadHeaderTimeout, "requests": s.ReadTimeout,
+		"answers": s.WriteTimeout, "idleness": s.IdleTimeout} {
 		if bound <= 0 || bound > 2*time.Minute {
 			t.Errorf("%s may take %v", name, bound)
 		}

@@ -22,8 +22,10 @@ func (c *script) stray(code, hash, amount string, height uint64) {
 		if err != nil {
 			return err
 		}
-		d := bursar.Deposit{ID: c.ids.Next(), Purpose: bursar.ForUnattributed, Currency: currency.Code, Chain: currency.Chain, TxID: hash,
-			Address: bursar.Address{Base: "astray"}, Contract: currency.Contract, Amount: value, Height: height, BlockHash: "b", SeenAt: tx.Now()}
+		d := bursar.Deposit{ID: c.ids.Next(), Purpose: bursar.ForUnattributed, Currency: currency.Code, Chain: currency.Chain,
+			TxID:    hash,
+			Address: bursar.Address{Base: "astray"}, Contract: currency.Contract, Amount: value, Height: height, BlockHash: "b",
+			SeenAt: tx.Now()}
 		c.names[hash] = d.ID.String()
 		if _, _, err := tx.Deposits().Record(c.Context(), store.Arrival{Deposit: d}); err != nil {
 			return err
@@ -42,8 +44,9 @@ func (c *script) assign(hash, kind, whose string) {
 	chains := map[bursar.ChainID]unattributed.ChainDesk{}
 	log := slog.New(slog.DiscardHandler)
 	for id, chain := range c.chains {
-		chains[id] = unattributed.ChainDesk{Chain: chain, Creditor: &deposit.Handler{DB: c.db, Capabilities: chain.Capabilities(),
-			Credits: deposit.Credits{Registry: c.registry, IDs: c.ids, Log: log}}}
+		chains[id] = unattributed.ChainDesk{Chain: chain,
+			Creditor: &deposit.Handler{DB: c.db, Capabilities: chain.Capabilities(),
+				Credits: deposit.Credits{Registry: c.registry, IDs: c.ids, Log: log}}}
 	}
 	operator := unattributed.Service{DB: c.db, Chains: chains, Registry: c.registry, IDs: c.ids, Log: log}
 	var err error

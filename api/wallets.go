@@ -21,7 +21,8 @@ type walletAnswer struct {
 func (a *api) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	c, err := a.Registry.Get(code)
 	if err != nil {
-		return c, fmt.Errorf("%w: %w", errRemoved, bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is not configured at present", code))
+		return c, fmt.Errorf("%w: %w", errRemoved,
+			bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is not configured at present", code))
 	}
 	return c, nil
 }
@@ -59,7 +60,12 @@ func (a *api) keepWallet(c *call) func(context.Context, *store.Tx, bursar.Wallet
 
 // createWallet is POST wallet.
 func (a *api) createWallet(ctx context.Context, c *call) (any, error) {
-	n := wallet.New{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")), Webhook: c.in.required("webhook"), Done: a.keepWallet(c)}
+	n := wallet.New{
+		Account:  c.identity.Account,
+		Currency: bursar.CurrencyCode(c.in.required("currency")),
+		Webhook:  c.in.required("webhook"),
+		Done:     a.keepWallet(c),
+	}
 	n.Metadata, _ = c.in.optional("metadata")
 	if c.in.err != nil {
 		return nil, c.in.err
@@ -110,13 +116,14 @@ func (a *api) setWebhook(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	return a.answerWebhook(a.Wallets.SetWebhook(ctx, scope, webhook, func(ctx context.Context, tx *store.Tx, u wallet.Updated) error {
-		response, err := a.answerWebhook(u, nil)
-		if err != nil {
-			return err
-		}
-		return c.keep(ctx, tx, response)
-	}))
+	return a.answerWebhook(a.Wallets.SetWebhook(ctx, scope, webhook,
+		func(ctx context.Context, tx *store.Tx, u wallet.Updated) error {
+			response, err := a.answerWebhook(u, nil)
+			if err != nil {
+				return err
+			}
+			return c.keep(ctx, tx, response)
+		}))
 }
 
 // optionalCurrency returns a currency that was sent, "" for none. One that does not exist is refused, the empty one

@@ -46,7 +46,8 @@ func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) e
 	if f.to.Link != f.head.Number {
 		return nil
 	}
-	next, err := tx.Ledger().BookedAfter(ctx, ledger.Key{Account: f.from.PassAccount, Asset: f.from.PassAsset}, balancesAtOnce)
+	next, err := tx.Ledger().BookedAfter(ctx, ledger.Key{Account: f.from.PassAccount, Asset: f.from.PassAsset},
+		balancesAtOnce)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,12 @@ func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys [
 		sum := sums[k]
 		differs := balances[k] != sum.Balance
 		if differs {
-			f.faults = append(f.faults, store.BookFault{Kind: faultBalance, Ref: refOf(k), Asset: k.Asset, Message: a.differs(k, balances[k], sum.Balance)})
+			f.faults = append(f.faults, store.BookFault{
+				Kind:    faultBalance,
+				Ref:     refOf(k),
+				Asset:   k.Asset,
+				Message: a.differs(k, balances[k], sum.Balance),
+			})
 		}
 		if sum.Altered {
 			f.faultPosted(k)
@@ -103,7 +109,8 @@ func compareKeys(a, b ledger.Key) int {
 
 // differs says how far a balance is from its postings.
 func (a *Auditor) differs(k ledger.Key, balance, sum ledger.Balance) string {
-	return fmt.Sprintf("the balance of %s is %s, the sum of its postings is %s (debits %s and %s, credits %s and %s)", k.Account, a.net(k, balance), a.net(k, sum),
+	return fmt.Sprintf("the balance of %s is %s, the sum of its postings is %s (debits %s and %s, credits %s and %s)",
+		k.Account, a.net(k, balance), a.net(k, sum),
 		balance.Debits, sum.Debits, balance.Credits, sum.Credits)
 }
 

@@ -30,7 +30,8 @@ func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
 		for i := range 620 { // more balances than one step compares
 			id := bursar.ID{0: 9, 14: byte(i >> 8), 15: byte(i)}
 			accounts = append(accounts, id)
-			d := bursar.Deposit{ID: bursar.ID{0: 8, 14: byte(i >> 8), 15: byte(i)}, AccountID: id, Currency: "BTC", Amount: bursar.Units(7)}
+			d := bursar.Deposit{ID: bursar.ID{0: 8, 14: byte(i >> 8), 15: byte(i)}, AccountID: id, Currency: "BTC",
+				Amount: bursar.Units(7)}
 			b.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) })
 			again := d
 			again.ID[0] = 6

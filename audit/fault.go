@@ -129,7 +129,9 @@ func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 		if err := tx.BookFaults().Put(ctx, fault); err != nil {
 			return err
 		}
-		err := tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmKind, Ref: fault.Kind + ":" + fault.Ref, Message: fault.Message + ". Nothing is paid until the books agree again; docs/operations/solvency.md says what to do"})
+		err := tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmKind, Ref: fault.Kind + ":" + fault.Ref,
+			Message: fault.Message +
+				". Nothing is paid until the books agree again; docs/operations/solvency.md says what to do"})
 		if err != nil {
 			return err
 		}
@@ -187,7 +189,8 @@ func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
 		}
 	}
 	for _, scope := range slices.Sorted(maps.Keys(wanted)) {
-		if err := tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks, Reason: "the books contradict themselves: " + wanted[scope]}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks,
+			Reason: "the books contradict themselves: " + wanted[scope]}); err != nil {
 			return err
 		}
 	}

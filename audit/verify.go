@@ -120,7 +120,12 @@ func (a *Auditor) verifyBalances(ctx context.Context, tx *store.Tx, f *findings)
 	keys := slices.Concat(slices.Collect(maps.Keys(books)), slices.Collect(maps.Keys(f.sums)))
 	for _, k := range distinct(keys) {
 		if books[k] != f.sums[k].Balance {
-			f.faults = append(f.faults, store.BookFault{Kind: faultBalance, Ref: refOf(k), Asset: k.Asset, Message: a.differs(k, books[k], f.sums[k].Balance)})
+			f.faults = append(f.faults, store.BookFault{
+				Kind:    faultBalance,
+				Ref:     refOf(k),
+				Asset:   k.Asset,
+				Message: a.differs(k, books[k], f.sums[k].Balance),
+			})
 		}
 	}
 	return nil

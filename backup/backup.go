@@ -37,11 +37,13 @@ var (
 	ErrExists = errors.New("the file exists, and a backup overwrites nothing")
 	ErrSum    = errors.New("the file is not the one that its .sha256 was written for")
 	// ErrInUse is returned where a process has the database open.
-	ErrInUse = errors.New("a process has the database open: stop `bursar serve`, and what else reads the file, such as litestream")
+	ErrInUse = errors.New("a process has the database open: stop `bursar serve`, and what else reads the file, such as " +
+		"litestream")
 	// ErrOtherKeys is returned for a copy of a database that belongs to another seed or network.
 	ErrOtherKeys = errors.New("the copy belongs to another seed or network than the database in its place")
 	// ErrNotEmpty is returned where a dump would meet what is there.
-	ErrNotEmpty = errors.New("the PostgreSQL database is not empty: restore into a new one and name that in the configuration")
+	ErrNotEmpty = errors.New("the PostgreSQL database is not empty: restore into a new one and name that in the " +
+		"configuration")
 )
 
 // sumOf is the file beside a backup that holds its sum, as sha256sum writes and reads it.

@@ -24,7 +24,12 @@ func lockFile(path string) (io.Closer, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	const pending, length = 0x40000000, 512
-	err = syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: pending, Len: length})
+	err = syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &syscall.Flock_t{
+		Type:   syscall.F_WRLCK,
+		Whence: io.SeekStart,
+		Start:  pending,
+		Len:    length,
+	})
 	switch {
 	case err == nil:
 		return file, nil

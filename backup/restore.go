@@ -188,5 +188,7 @@ func restoreDump(ctx context.Context, databaseURL, file string, now time.Time) (
 		return r, fmt.Errorf("the dump was loaded and is not whole; drop the database: %w", err)
 	}
 	r.Checked = true
-	return r, db.Do(ctx, func(tx *store.Tx) error { return tx.Settings().SetRestored(ctx, now.UTC().Format(time.RFC3339)) })
+	return r, db.Do(ctx, func(tx *store.Tx) error {
+		return tx.Settings().SetRestored(ctx, now.UTC().Format(time.RFC3339))
+	})
 }

@@ -116,7 +116,8 @@ func TestTheLogOfTheOldDatabaseStaysWithIt(t *testing.T) {
 	credit(t, db, 1, 5)
 	c := save(t, url)
 	credit(t, db, 2, 5)
-	dead := filepath.Join(t.TempDir(), "bursar.db") // as it lies on the disk while it is open: the newest part is in the log
+	dead := filepath.Join(t.TempDir(),
+		"bursar.db") // as it lies on the disk while it is open: the newest part is in the log
 	for _, suffix := range []string{"", "-wal"} {
 		text, err := os.ReadFile(file(url) + suffix)
 		if err != nil {
@@ -201,7 +202,8 @@ func TestWhatIsNoBackupOfThisDatabaseIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]error{theirs.File: backup.ErrOtherKeys, bad.File: store.ErrDamaged, summed.File: backup.ErrSum, file(url): nil, "/nowhere": os.ErrNotExist} {
+	for name, want := range map[string]error{theirs.File: backup.ErrOtherKeys, bad.File: store.ErrDamaged,
+		summed.File: backup.ErrSum, file(url): nil, "/nowhere": os.ErrNotExist} {
 		if _, err := backup.Restore(ctx, url, name, moment); err == nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("restoring %s gives %v, want %v", name, err, want)
 		}

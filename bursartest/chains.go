@@ -40,7 +40,8 @@ func (k Kind) config(seed uint64, now func() time.Time) sim.Config {
 	case Expiry:
 		c.ID, c.Family, c.Expiry, c.Unnumbered = bursar.Tron, signer.FamilyTron, 8, true
 	case Memo:
-		c.ID, c.Family, c.SharedAddress, c.Confirmations, c.Expiry, c.BumpAfter = bursar.XRPL, signer.FamilyXRPL, true, 1, 8, 1<<40
+		c.ID, c.Family, c.SharedAddress, c.Confirmations, c.Expiry, c.BumpAfter = bursar.XRPL, signer.FamilyXRPL, true, 1,
+			8, 1<<40
 	}
 	return c
 }

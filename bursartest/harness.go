@@ -53,8 +53,14 @@ type Harness struct {
 
 // New makes a world in which no process runs yet.
 func New(ctx context.Context, c Config) (*Harness, error) {
-	w := &Harness{Config: c, Clock: NewClock(), Scheduler: &Scheduler{}, keys: c.Template.cached, hot: map[bursar.ChainID]chain.Source{},
-		Marks: map[string]*marks.Memory{}}
+	w := &Harness{
+		Config:    c,
+		Clock:     NewClock(),
+		Scheduler: &Scheduler{},
+		keys:      c.Template.cached,
+		hot:       map[bursar.ChainID]chain.Source{},
+		Marks:     map[string]*marks.Memory{},
+	}
 	w.Receivers = &Receivers{harness: w, taken: map[string]*Received{}}
 	var seed [32]byte
 	binary.LittleEndian.PutUint64(seed[:], c.Seed)

@@ -41,7 +41,9 @@ func (n node) Find(ctx context.Context, txID string) (ref chain.BlockRef, err er
 	return ref, err
 }
 
-func (n node) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) (blocks []chain.Block, err error) {
+func (n node) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) (blocks []chain.Block, err error) {
 	if blocks, err = n.Chain.After(ctx, last, limit, watch); err == nil {
 		err = n.point("after")
 	}
@@ -81,7 +83,9 @@ func (n node) Expired(ctx context.Context, d chain.UnsignedTx, txID string) (ove
 	return over, err
 }
 
-func (n node) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) (held []bursar.Amount, err error) {
+func (n node) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) (held []bursar.Amount, err error) {
 	if held, err = n.Chain.Holdings(ctx, bases, contract, at); err == nil {
 		err = n.point("holdings")
 	}

@@ -44,14 +44,28 @@ func (w *Harness) Start(name string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := service.Parts{DB: p.db, Keys: w.keys, Signer: signs, Registry: w.Registry, Holder: p.holder, Marks: w.machine(name),
-		Network: "", Seams: service.Seams{Random: w.random, Clock: p.now, Receivers: w.Receivers, Spread: func(n int64) int64 { return n / 2 }}}
+	parts := service.Parts{
+		DB:       p.db,
+		Keys:     w.keys,
+		Signer:   signs,
+		Registry: w.Registry,
+		Holder:   p.holder,
+		Marks:    w.machine(name),
+		Network:  "",
+		Seams: service.Seams{
+			Random:    w.random,
+			Clock:     p.now,
+			Receivers: w.Receivers,
+			Spread:    func(n int64) int64 { return n / 2 },
+		},
+	}
 	if w.Records != nil {
 		parts.Log = slog.New(w.Records)
 	}
 	start := uint64(1)
 	for _, c := range w.Chains {
-		parts.Chains = append(parts.Chains, service.ChainPart{Chain: node{addressed{c, w.keys}, p}, Start: &start, MaxFee: bursar.Units(maxFee)})
+		parts.Chains = append(parts.Chains, service.ChainPart{Chain: node{addressed{c, w.keys}, p}, Start: &start,
+			MaxFee: bursar.Units(maxFee)})
 	}
 	if p.Service, err = service.New(parts); err != nil {
 		return nil, err
@@ -109,7 +123,8 @@ func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
 		if err := tx.Chains().Ensure(ctx, id); err != nil {
 			return err
 		}
-		lease, taken, err = tx.Leases().Acquire(ctx, id, p.holder, -time.Second) // which runs out at once, whether its holder notices or not
+		lease, taken, err = tx.Leases().Acquire(ctx, id, p.holder,
+			-time.Second) // which runs out at once, whether its holder notices or not
 		return err
 	})
 	if err != nil || !taken {

@@ -57,7 +57,12 @@ func (r *Receivers) Do(req *http.Request) (*http.Response, error) {
 		r.harness.Clock.Advance(15 * time.Second)
 		return nil, errors.New("the receiver did not answer in time")
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(nil)), Request: req}, nil
+	return &http.Response{
+		StatusCode: status,
+		Header:     http.Header{},
+		Body:       io.NopCloser(bytes.NewReader(nil)),
+		Request:    req,
+	}, nil
 }
 
 func (r *Receivers) take(id, url, body string) {

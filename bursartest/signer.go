@@ -22,7 +22,12 @@ const Hourly = 3 * Unit
 func (w *Harness) policies() map[bursar.ChainID]signer.Policy {
 	all := map[bursar.ChainID]signer.Policy{}
 	for _, c := range w.Chains {
-		p := signer.Policy{Capabilities: c.Capabilities(), Signable: addressed{c, w.keys}, MaxFee: bursar.Units(maxFee), Now: w.Clock.Now}
+		p := signer.Policy{
+			Capabilities: c.Capabilities(),
+			Signable:     addressed{c, w.keys},
+			MaxFee:       bursar.Units(maxFee),
+			Now:          w.Clock.Now,
+		}
 		if w.Limits() {
 			p.Hourly = map[string]bursar.Amount{}
 			for _, currency := range w.Registry.On(c.Capabilities().ID) {
@@ -66,8 +71,16 @@ type straight struct{ http.Handler }
 func (s straight) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	s.ServeHTTP(w, r)
-	return &http.Response{StatusCode: w.status, Header: w.header, Body: io.NopCloser(bytes.NewReader(w.body.Bytes())), Request: r,
-		Proto: r.Proto, ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(w.body.Len())}, nil
+	return &http.Response{
+		StatusCode:    w.status,
+		Header:        w.header,
+		Body:          io.NopCloser(bytes.NewReader(w.body.Bytes())),
+		Request:       r,
+		Proto:         r.Proto,
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		ContentLength: int64(w.body.Len()),
+	}, nil
 }
 
 // signs is the signer as one process reaches it.
@@ -77,7 +90,9 @@ type signs struct {
 	name    string
 }
 
-func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (tx chain.SignedTx, err error) {
+func (s signs) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (tx chain.SignedTx, err error) {
 	w := s.process.harness
 	if err := w.Scheduler.point(s.process, "before sign"); err != nil {
 		return tx, err
@@ -89,7 +104,14 @@ func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.TxReques
 		w.Log("  signer refuses: %v", err)
 		return tx, err
 	}
-	w.Signed = append(w.Signed, Signed{Chain: id, TxID: tx.TxID, Order: order, Resources: unsigned.Reservations, By: s.name, At: w.Clock.Now()})
+	w.Signed = append(w.Signed, Signed{
+		Chain:     id,
+		TxID:      tx.TxID,
+		Order:     order,
+		Resources: unsigned.Reservations,
+		By:        s.name,
+		At:        w.Clock.Now(),
+	})
 	w.Log("  %s signed %s %s", s.process.Name, order.Kind, tx.TxID)
 	return tx, w.Scheduler.point(s.process, "sign")
 }

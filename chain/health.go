@@ -89,12 +89,20 @@ func (r *Report) Bad(check, advice, format string, args ...any) {
 }
 
 func (r *Report) note(check string, grade Grade, advice, format string, args []any) {
-	r.Findings = append(r.Findings, Finding{Node: r.Node, Check: check, Grade: grade, Detail: fmt.Sprintf(format, args...), Advice: advice})
+	r.Findings = append(r.Findings, Finding{
+		Node:   r.Node,
+		Check:  check,
+		Grade:  grade,
+		Detail: fmt.Sprintf(format, args...),
+		Advice: advice,
+	})
 }
 
 // Unusable notes why a node cannot be asked at all.
 func (r *Report) Unusable(err error) {
-	r.Bad(CheckChain, "see that the node runs, listens at this address, takes this user and password, and serves the configured chain", "%v", err)
+	r.Bad(CheckChain,
+		"see that the node runs, listens at this address, takes this user and password, and serves the configured chain",
+		"%v", err)
 }
 
 // Unasked notes that a check could not be made.
@@ -106,11 +114,14 @@ func (r *Report) Unasked(check string, err error) {
 // be ahead of time, pace how long the chain is ever without a block.
 func (r *Report) Times(now, newest time.Time, ahead, pace time.Duration) {
 	if early := newest.Sub(now); early > ahead {
-		r.Bad(CheckClock, "set this machine's clock, and have it kept by NTP", "the newest block is of %s, which is %v ahead of the time here", newest.UTC().Format(time.RFC3339), early.Round(time.Second))
+		r.Bad(CheckClock, "set this machine's clock, and have it kept by NTP",
+			"the newest block is of %s, which is %v ahead of the time here", newest.UTC().Format(time.RFC3339),
+			early.Round(time.Second))
 		return
 	}
 	r.Good(CheckClock, "the chain's time fits the time here")
 	if age := now.Sub(newest); age > pace {
-		r.Warn(CheckSync, "see that the node is connected and at the tip; compare its height with a block explorer's", "the newest block is %v old", age.Round(time.Second))
+		r.Warn(CheckSync, "see that the node is connected and at the tip; compare its height with a block explorer's",
+			"the newest block is %v old", age.Round(time.Second))
 	}
 }

@@ -25,7 +25,8 @@ func TestedVersions() []Tested {
 		{bursar.BSC, "geth", V(1, 7, 7), V(1, 8, 2), "not run; by its release notes"},
 		{bursar.Polygon, "bor", V(2, 10), V(2, 10), "not run; by its source and the answers of its own tests"},
 		{bursar.Tron, "java-tron", V(4, 7), V(4, 8, 2, 2), "not run; by its source and recorded answers"},
-		{bursar.Solana, "solana-core", V(4, 2, 2), V(4, 4), "not run; LiteSVM is; by its documents and recorded transactions"},
+		{bursar.Solana, "solana-core", V(4, 2, 2), V(4, 4),
+			"not run; LiteSVM is; by its documents and recorded transactions"},
 		{bursar.XRPL, "xrpld", V(3, 4, 1), V(3, 4, 1), "not run; by its documents and recorded answers"},
 		{bursar.XRPL, "clio", V(2, 0), V(2, 99), "not run; by its source"},
 	}

@@ -17,7 +17,8 @@ func TestTheLastSeconds(t *testing.T) {
 			after   time.Duration
 			expires int64
 			expired bool
-		}{{0, 60, false}, {time.Second, 59, false}, {time.Second + 1000, 59, false}, {59*time.Second + 999_999_000, 1, false}, {time.Minute, 0, true}, {time.Hour, 0, true}} {
+		}{{0, 60, false}, {time.Second, 59, false}, {time.Second + 1000, 59, false}, {59*time.Second + 999_999_000, 1, false},
+			{time.Minute, 0, true}, {time.Hour, 0, true}} {
 			r.clock.set(started.Add(at.after))
 			r.is(c, false, at.expired, at.expires, 0)
 		}
@@ -32,7 +33,8 @@ func TestMoneyThatComesLate(t *testing.T) {
 		r.pay(c, 100_000)
 		r.mine(bursar.Bitcoin, 3) // the first of them is of the very end
 		r.is(c, false, true, 0, 1)
-		if e := r.heard("deposit")[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() || e.Charge.Amount != "0.00100000" {
+		if e := r.heard("deposit")[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() ||
+			e.Charge.Amount != "0.00100000" {
 			t.Errorf("the event is %+v", e)
 		}
 		r.holds("BTC", 99_000)

@@ -52,7 +52,8 @@ func TestFiguresOfAToken(t *testing.T) {
 		c := r.charge("TOK", 5000, time.Hour)
 		r.pay(c, 1_999_999)
 		r.mine(bursar.Ethereum, 2)
-		if e := r.heard("paid")[0]; e.Charge.AmountUSDT != "2.000998" || e.Charge.FeeUSDT != "0.00" || e.Charge.RateUSDT != "1.0005" {
+		if e := r.heard("paid")[0]; e.Charge.AmountUSDT != "2.000998" || e.Charge.FeeUSDT != "0.00" ||
+			e.Charge.RateUSDT != "1.0005" {
 			t.Errorf("the event is %+v", e)
 		}
 	})
@@ -64,7 +65,8 @@ func TestAChargePaysItsAccountsFee(t *testing.T) {
 		set := func(account bursar.ID, fee bursar.Fee) {
 			t.Helper()
 			r.do(func(tx *store.Tx) error {
-				return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: account, Currency: "BTC", Kind: bursar.FeeOfDeposit, Fee: fee})
+				return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: account, Currency: "BTC", Kind: bursar.FeeOfDeposit,
+					Fee: fee})
 			})
 		}
 		c := r.charge("BTC", 100_000, time.Hour)

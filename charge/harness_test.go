@@ -60,20 +60,27 @@ type harness struct {
 // BTC cost one per cent.
 func currencies(chains map[bursar.ChainID]*sim.Chain) []bursar.Currency {
 	return []bursar.Currency{
-		{Code: "BTC", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000), DepositFee: bursar.Fee{Millionths: 10_000}},
-		{Code: "XRP", Chain: bursar.XRPL, Decimals: 6, Places: 2, Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000), Memo: "destination tag"},
-		{Code: "ETH", Chain: bursar.Ethereum, Decimals: 18, Places: 8, Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)},
-		{Code: "TOK", Chain: bursar.Ethereum, Contract: chains[bursar.Ethereum].Named("TOK"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)},
+		{Code: "BTC", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
+			WithdrawalMinimum: bursar.Units(1000), DepositFee: bursar.Fee{Millionths: 10_000}},
+		{Code: "XRP", Chain: bursar.XRPL, Decimals: 6, Places: 2, Minimum: bursar.Units(1000),
+			WithdrawalMinimum: bursar.Units(1000), Memo: "destination tag"},
+		{Code: "ETH", Chain: bursar.Ethereum, Decimals: 18, Places: 8, Minimum: bursar.Units(1000),
+			WithdrawalMinimum: bursar.Units(1000)},
+		{Code: "TOK", Chain: bursar.Ethereum, Contract: chains[bursar.Ethereum].Named("TOK"), Decimals: 6, Places: 2,
+			Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)},
 	}
 }
 
 func newHarness(t *testing.T, url string, change ...func([]bursar.Currency)) *harness {
 	t.Helper()
-	r := &harness{t: t, url: url, clock: &clock{}, leases: map[bursar.ChainID]store.Lease{}, rates: rates{}, chains: map[bursar.ChainID]*sim.Chain{
-		bursar.Bitcoin:  sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 3, Pace: pace}),
-		bursar.XRPL:     sim.New(sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, SharedAddress: true, Pace: pace}),
-		bursar.Ethereum: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Pace: pace}),
-	}}
+	r := &harness{t: t, url: url, clock: &clock{}, leases: map[bursar.ChainID]store.Lease{}, rates: rates{},
+		chains: map[bursar.ChainID]*sim.Chain{
+			bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 3, Pace: pace}),
+			bursar.XRPL: sim.New(sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel,
+				SharedAddress: true, Pace: pace}),
+			bursar.Ethereum: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel,
+				Confirmations: 2, Pace: pace}),
+		}}
 	r.clock.set(started)
 	list := currencies(r.chains)
 	for _, f := range change {
@@ -87,7 +94,9 @@ func newHarness(t *testing.T, url string, change ...func([]bursar.Currency)) *ha
 	r.must(err)
 	r.payer = issued.AccountID
 	r.do(func(tx *store.Tx) error {
-		return tx.Ledger().Post(ctx, ledger.DepositCredited(bursar.Deposit{ID: bursar.ID{1}, AccountID: r.payer, Currency: "BTC", Amount: bursar.Units(1 << 40)}, tx.Now()))
+		return tx.Ledger().Post(ctx,
+			ledger.DepositCredited(bursar.Deposit{ID: bursar.ID{1}, AccountID: r.payer, Currency: "BTC",
+				Amount: bursar.Units(1 << 40)}, tx.Now()))
 	})
 	r.stepAll()
 	return r
@@ -207,7 +216,8 @@ func (r *harness) reorg(id bursar.ChainID, depth int, drop ...string) {
 // charge makes a charge.
 func (r *harness) charge(code bursar.CurrencyCode, minimum uint64, life time.Duration) bursar.Charge {
 	r.t.Helper()
-	c, err := r.Charges.Create(ctx, charge.Order{Account: r.account, Currency: code, Minimum: bursar.Units(minimum), Webhook: "https://receiver.example/hook", Life: life})
+	c, err := r.Charges.Create(ctx, charge.Order{Account: r.account, Currency: code, Minimum: bursar.Units(minimum),
+		Webhook: "https://receiver.example/hook", Life: life})
 	r.must(err)
 	return c
 }
@@ -238,7 +248,8 @@ func (r *harness) see(c bursar.Charge) wire.Charge {
 func (r *harness) is(c bursar.Charge, paid, expired bool, expires int64, deposits int) {
 	r.t.Helper()
 	if v := r.see(c); v.Paid != paid || v.Expired != expired || v.Expires != expires || len(v.DepositIDs) != deposits {
-		r.t.Fatalf("the charge is %+v, not paid %v, expired %v, expires %d with %d deposits", v, paid, expired, expires, deposits)
+		r.t.Fatalf("the charge is %+v, not paid %v, expired %v, expires %d with %d deposits", v, paid, expired, expires,
+			deposits)
 	}
 }
 
@@ -246,7 +257,10 @@ func (r *harness) is(c bursar.Charge, paid, expired bool, expires int64, deposit
 type notified struct {
 	AccountID, Type, Event, EventID string
 	Deposit                         wire.Deposit
-	Charge                          struct{ ChargeID, Currency, Address, Amount, AmountUSDT, FeeUSDT, RateUSDT, Metadata string }
+	Charge                          struct {
+		ChargeID, Currency, Address, Amount, AmountUSDT, FeeUSDT, RateUSDT,
+		Metadata string
+	}
 }
 
 // events returns what was recorded for the account's receivers, oldest first.

@@ -14,7 +14,8 @@ func (r *harness) order(to bursar.Address, units uint64) (bursar.Withdrawal, err
 	r.t.Helper()
 	currency, err := r.Registry.Get("BTC")
 	r.must(err)
-	return r.Withdrawals.Request(ctx, withdrawal.Order{Account: r.payer, Currency: "BTC", Amount: currency.Exact(bursar.Units(units)), Address: to.String()})
+	return r.Withdrawals.Request(ctx, withdrawal.Order{Account: r.payer, Currency: "BTC",
+		Amount: currency.Exact(bursar.Units(units)), Address: to.String()})
 }
 
 // transfer pays a charge from within the service and returns the transfer's hash.
@@ -38,7 +39,8 @@ func TestAChargeIsPaidFromWithin(t *testing.T) {
 		r.is(c, true, false, 3600, 2)
 		r.transfer(c, 100_000)
 		events := r.heard("deposit", "paid", "deposit")
-		if e := events[1]; e.Deposit.HashID != hash || e.Charge.ChargeID != c.ID.String() || e.Deposit.Fee != "0.00001000" || e.Type != "charge" {
+		if e := events[1]; e.Deposit.HashID != hash || e.Charge.ChargeID != c.ID.String() || e.Deposit.Fee != "0.00001000" ||
+			e.Type != "charge" {
 			t.Errorf("the event is %+v", e)
 		}
 		r.holds("BTC", 98_999+99_000+99_000)

@@ -22,8 +22,10 @@ func TestOneDepositThatReachesTheMinimumPays(t *testing.T) {
 		r.is(c, true, false, 3420, 1)
 		r.holds("BTC", 99_000)
 		e := r.heard("paid")[0]
-		if e.Type != "charge" || e.AccountID != r.account.String() || e.Charge.ChargeID != c.ID.String() || e.Charge.Currency != "BTC" || e.Charge.Amount != "0.00100000" ||
-			e.Charge.Address != c.Address.String() || e.Charge.AmountUSDT != "" || e.Deposit.DepositID != r.see(c).DepositIDs[0] || e.Deposit.Fee != "0.00001000" {
+		if e.Type != "charge" || e.AccountID != r.account.String() || e.Charge.ChargeID != c.ID.String() ||
+			e.Charge.Currency != "BTC" || e.Charge.Amount != "0.00100000" ||
+			e.Charge.Address != c.Address.String() || e.Charge.AmountUSDT != "" ||
+			e.Deposit.DepositID != r.see(c).DepositIDs[0] || e.Deposit.Fee != "0.00001000" {
 			t.Errorf("the event is %+v", e)
 		}
 	})
@@ -38,7 +40,8 @@ func TestAChargeIsPaidOnce(t *testing.T) {
 		r.mine(bursar.Bitcoin, 3)
 		r.is(c, true, false, 3240, 2)
 		events := r.heard("paid", "deposit")
-		if events[0].Deposit.HashID != first || events[0].Charge.Amount != "0.00250000" || events[1].Type != "charge" || events[1].Charge.ChargeID != c.ID.String() {
+		if events[0].Deposit.HashID != first || events[0].Charge.Amount != "0.00250000" || events[1].Type != "charge" ||
+			events[1].Charge.ChargeID != c.ID.String() {
 			t.Errorf("the events are %+v", events)
 		}
 		r.holds("BTC", 247_500+99_000)
@@ -118,7 +121,8 @@ func TestAChargeWithATag(t *testing.T) {
 		}
 		xrpl := r.chains[bursar.XRPL]
 		xrpl.Pay(chain.Payment{Address: bursar.Address{Base: c.Address.Base}, Amount: bursar.Units(5000)})
-		xrpl.Pay(chain.Payment{Address: bursar.Address{Base: c.Address.Base, HasMemo: true, Memo: 999}, Amount: bursar.Units(5000)})
+		xrpl.Pay(chain.Payment{Address: bursar.Address{Base: c.Address.Base, HasMemo: true, Memo: 999},
+			Amount: bursar.Units(5000)})
 		r.pay(other, 5000)
 		r.mine(bursar.XRPL, 1)
 		r.is(c, false, false, 3540, 0)
@@ -152,14 +156,16 @@ func TestAPendingPaymentIsAnnounced(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		id := bursar.ID{15: 9}
 		r.do(func(tx *store.Tx) error {
-			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "curious", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyPending: true})
+			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "curious", CreatedAt: tx.Now(), WebhookGeneration: 1,
+				NotifyPending: true})
 		})
 		r.account, r.rates["BTC"] = id, bursar.Par()
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.pay(c, 100_000)
 		r.mine(bursar.Bitcoin, 3)
 		events := r.heard("deposit_pending", "paid")
-		if e := events[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() || e.Charge.AmountUSDT != "" || e.Deposit.Status != "pending" {
+		if e := events[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() || e.Charge.AmountUSDT != "" ||
+			e.Deposit.Status != "pending" {
 			t.Errorf("pending is %+v", e)
 		}
 		if events[1].Charge.AmountUSDT != "0.001" {

@@ -22,7 +22,9 @@ func TestAPaidChargeLosesItsPayment(t *testing.T) {
 		r.is(c, false, true, 0, 0)
 		r.holds("BTC", 0)
 		events := r.heard("paid", "deposit_reversed")
-		if e := events[1]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() || e.Deposit.DepositID != events[0].Deposit.DepositID || e.Deposit.Status != "reversed" || e.EventID == events[0].EventID {
+		if e := events[1]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() ||
+			e.Deposit.DepositID != events[0].Deposit.DepositID || e.Deposit.Status != "reversed" ||
+			e.EventID == events[0].EventID {
 			t.Errorf("reversed is %+v", e)
 		}
 		r.clock.set(started.Add(time.Hour))
@@ -76,7 +78,8 @@ func TestAnotherPaymentTakesItsPlace(t *testing.T) {
 		r.is(d, true, false, 3360, 1)
 		events := r.events()
 		last := events[len(events)-1]
-		if last.Event != "paid" || last.Deposit.HashID != second || last.Charge.ChargeID != d.ID.String() || second == inside {
+		if last.Event != "paid" || last.Deposit.HashID != second || last.Charge.ChargeID != d.ID.String() ||
+			second == inside {
 			t.Errorf("the last event is %+v", last)
 		}
 		if before := events[len(events)-2]; before.Event != "deposit_reversed" || before.Deposit.HashID != first {
@@ -203,7 +206,8 @@ func (h *history) judge() error {
 			enough := !d.Amount.Less(c.Minimum) && d.SeenAt.Before(c.Expires)
 			payable, by = payable || enough, by || enough && d.ID == now.PaidBy
 		}
-		if now.Paid() != payable || payable != by || payable != (notified[c.ID.String()] == now.PaidBy.String()) || len(now.Deposits) != len(deposits) {
+		if now.Paid() != payable || payable != by || payable != (notified[c.ID.String()] == now.PaidBy.String()) ||
+			len(now.Deposits) != len(deposits) {
 			return fmt.Errorf("charge %+v with deposits %+v was told to be paid by %q", now, deposits, notified[c.ID.String()])
 		}
 	}

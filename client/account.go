@@ -55,7 +55,8 @@ func (c *Client) Ledger(ctx context.Context, p Page) (List[LedgerLine], error) {
 //	for line, err := range client.All(ctx, c.LedgerOf(client.LedgerFilter{Kind: "deposit"})) { … }
 func (c *Client) LedgerOf(f LedgerFilter) func(context.Context, Page) (List[LedgerLine], error) {
 	values := map[string]any{}
-	for name, text := range map[string]string{"currency": f.Currency, "kind": f.Kind, "since": moment(f.Since), "until": moment(f.Until)} {
+	for name, text := range map[string]string{"currency": f.Currency, "kind": f.Kind, "since": moment(f.Since),
+		"until": moment(f.Until)} {
 		if text != "" {
 			values[name] = text
 		}

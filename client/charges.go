@@ -48,18 +48,25 @@ func (c *Client) CreateCharge(ctx context.Context, n NewCharge) (Charge, error) 
 	if n.Life != 0 {
 		values["expires"] = int64(n.Life / time.Second)
 	}
-	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodPost, path: "charge", key: n.IdempotencyKey, values: values})
+	answer, err := call[chargeAnswer](ctx, c, request{
+		method: http.MethodPost,
+		path:   "charge",
+		key:    n.IdempotencyKey,
+		values: values,
+	})
 	return answer.Charge, err
 }
 
 // Charge returns a charge. The error is NotFound for one that is unknown or another account's.
 func (c *Client) Charge(ctx context.Context, chargeID string) (Charge, error) {
-	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodGet, path: "charge", values: map[string]any{"chargeID": chargeID}})
+	answer, err := call[chargeAnswer](ctx, c,
+		request{method: http.MethodGet, path: "charge", values: map[string]any{"chargeID": chargeID}})
 	return answer.Charge, err
 }
 
 // Charges lists the account's charges.
 func (c *Client) Charges(ctx context.Context, p Page) (List[Charge], error) {
-	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodGet, path: "account/charges", values: p.values(nil)})
+	answer, err := call[chargeAnswer](ctx, c,
+		request{method: http.MethodGet, path: "account/charges", values: p.values(nil)})
 	return List[Charge]{answer.Charges, answer.NextCursor}, err
 }

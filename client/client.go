@@ -48,7 +48,8 @@ type Client struct {
 // New checks the configuration and returns a client. It calls nobody.
 func New(c Config) (*Client, error) {
 	u, err := url.Parse(c.BaseURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
+		u.User != nil {
 		return nil, errors.New("client: BaseURL must be an http or https URL without user, query and fragment")
 	}
 	if c.Key == "" {

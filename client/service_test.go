@@ -53,7 +53,8 @@ func (s *shop) now() time.Time {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{T: t, started: time.Now(), events: map[string]client.Event{}, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
+	s := &shop{T: t, started: time.Now(), events: map[string]client.Event{},
+		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
 	db, err := store.Open(t.Context(), store.Config{URL: storetest.SQLite(t), Now: s.now})
 	s.need(err)
 	t.Cleanup(func() { db.Close() })
@@ -62,8 +63,10 @@ func newShop(t *testing.T) *shop {
 	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	s.need(err)
 	rates := s.rates()
-	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates, Pace: 10 * time.Millisecond, Holder: "one",
-		Chains: []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}}, Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
+	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates,
+		Pace: 10 * time.Millisecond, Holder: "one",
+		Chains:  []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}},
+		Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
 	s.need(err)
 	s.need(s.service.Listen())
 	s.run()
@@ -72,7 +75,8 @@ func newShop(t *testing.T) *shop {
 	s.need(err)
 	s.secret = signer.WebhookSecretText(keys.WebhookSecret(s.issued.AccountID, 1))
 	s.recorder = &recorder{asked: map[string]bool{}, params: map[string]bool{}}
-	s.Client, err = client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret, HTTP: &http.Client{Transport: s.recorder}})
+	s.Client, err = client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey,
+		Secret: s.issued.APISecret, HTTP: &http.Client{Transport: s.recorder}})
 	s.need(err)
 	receiver := httptest.NewServer(http.HandlerFunc(s.receive))
 	t.Cleanup(receiver.Close)
@@ -82,9 +86,12 @@ func newShop(t *testing.T) *shop {
 
 // rates are asked for over HTTP by the service while it runs.
 func (s *shop) rates() *rate.Feed {
-	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"coin":{"usdt":65000.5}}`) }))
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"coin":{"usdt":65000.5}}`)
+	}))
 	s.Cleanup(source.Close)
-	return rate.NewFeed(rate.FeedConfig{URL: source.URL, Pointers: map[bursar.CurrencyCode]string{"COIN": "/coin/usdt"}, Every: time.Hour, MaxAge: time.Hour, Now: s.now,
+	return rate.NewFeed(rate.FeedConfig{URL: source.URL, Pointers: map[bursar.CurrencyCode]string{"COIN": "/coin/usdt"},
+		Every: time.Hour, MaxAge: time.Hour, Now: s.now,
 		Log: slog.New(slog.DiscardHandler)})
 }
 

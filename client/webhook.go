@@ -76,7 +76,8 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 		return Event{}, ErrWebhookHeaders
 	}
 	// As whole seconds: a time of year 300,000,000,000 overflows a Duration.
-	if apart := seconds - now.Unix(); seconds < 0 || apart > int64(WebhookTolerance/time.Second) || -apart > int64(WebhookTolerance/time.Second) {
+	if apart := seconds - now.Unix(); seconds < 0 || apart > int64(WebhookTolerance/time.Second) ||
+		-apart > int64(WebhookTolerance/time.Second) {
 		return Event{}, ErrWebhookTimestamp
 	}
 	if !signed(key, id+"."+stamp+".", body, signatures) {

@@ -78,7 +78,8 @@ var withdrawalsSettings = []setting[withdrawalsDraft]{
 	{"destination_hold", func(r *reader, n *node, to *withdrawalsDraft) {
 		hold, ok := r.duration(n, time.Second, maxHold)
 		if ok && to.network == Mainnet && hold < leastHold {
-			r.fail(n, "%s is less than %s, the least on mainnet: whoever adds an address must not outrun those who watch", hold, leastHold)
+			r.fail(n, "%s is less than %s, the least on mainnet: whoever adds an address must not outrun those who watch", hold,
+				leastHold)
 			return
 		}
 		keep(&to.DestinationHold)(hold, ok)

@@ -167,7 +167,8 @@ func locateRate(root *node, rest string) []string {
 func locateIn(root *node, section, rest string, keys []string, spell func(string) string) []string {
 	found, name := "", ""
 	for _, key := range keys {
-		if before, ok := strings.CutSuffix(rest, "_"+variable(strings.Split(key, ".")...)); ok && before != "" && len(key) > len(found) {
+		if before, ok := strings.CutSuffix(rest, "_"+variable(strings.Split(key, ".")...)); ok && before != "" &&
+			len(key) > len(found) {
 			found, name = key, before
 		}
 	}

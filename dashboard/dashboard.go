@@ -120,7 +120,8 @@ func policyOf(view *template.Template) string {
 	_, rest, _ := strings.Cut(view.Tree.Root.String(), "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")
 	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
 func (c Config) read(ctx context.Context) (page, error) {
@@ -175,7 +176,13 @@ func (c Config) assets(ctx context.Context, tx *store.Tx) (list []assetRow, prob
 		if err != nil {
 			return nil, nil, err
 		}
-		row := assetRow{Code: currency.Code, Custody: currency.Exact(p.Custody), Owed: currency.Exact(p.Owed), Own: currency.Exact(p.Own), Short: !p.Uncovered.IsZero()}
+		row := assetRow{
+			Code:    currency.Code,
+			Custody: currency.Exact(p.Custody),
+			Owed:    currency.Exact(p.Owed),
+			Own:     currency.Exact(p.Own),
+			Short:   !p.Uncovered.IsZero(),
+		}
 		if unattributed, _ := strange.Net(ledger.Liability); !unattributed.IsZero() {
 			row.Unattributed = currency.Exact(unattributed)
 		}

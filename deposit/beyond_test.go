@@ -30,11 +30,14 @@ type inventing struct {
 	to      bursar.Address
 }
 
-func (c *inventing) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *inventing) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := c.Chain.After(ctx, last, limit, watch)
 	if last.Height == 0 && len(blocks) > 0 {
 		for i, amount := range c.amounts {
-			blocks[0].Transfers = append(blocks[0].Transfers, chain.Transfer{TxID: "tx", Output: uint32(i), Address: c.to, Amount: amount})
+			blocks[0].Transfers = append(blocks[0].Transfers,
+				chain.Transfer{TxID: "tx", Output: uint32(i), Address: c.to, Amount: amount})
 		}
 	}
 	return blocks, err

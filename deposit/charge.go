@@ -23,7 +23,9 @@ func (c Credits) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposi
 // unsettleCharge makes the charge unpaid that a deposit paid which was taken back, and returns the deposit that pays it
 // instead, if one does: the oldest that is credited, enough, in time, and in no block that is reorged out with this
 // one.
-func (c Credits) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (heir bursar.Deposit, found bool, err error) {
+func (c Credits) unsettleCharge(
+	ctx context.Context, tx *store.Tx, d bursar.Deposit,
+) (heir bursar.Deposit, found bool, err error) {
 	if d.Purpose != bursar.ForCharge {
 		return heir, false, nil
 	}

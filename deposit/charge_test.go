@@ -48,31 +48,32 @@ func reorgFrom(f *followtest.Harness, height uint64, drop ...string) {
 // one, and none that leaves with it.
 func TestAPaymentThatStaysPaysInItsPlace(t *testing.T) {
 	six := []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 6}}
-	charged(t, bursar.Currency{Confirmations: bursar.Confirmations{Above: six}}, 5000, func(t *testing.T, f *followtest.Harness) {
-		f.Pay(4999)
-		large := f.Pay(60_000) // is credited later than what comes after it
-		f.Sim.Mine(1)
-		pays, beside := f.Pay(5000), f.Pay(6000)
-		f.Sim.Mine(3)
-		f.CatchUp()
-		f.Sim.Mine(2)
-		f.CatchUp()
-		books(f, ledger.Available(f.Account), 4999+60_000+5000+6000)
-		before := events(f)
-		if paidBy(f) != f.DepositOf(pays).ID {
-			t.Fatalf("it is paid by %s", paidBy(f))
-		}
-		reorgFrom(f, 2, pays, beside)
-		if got, want := paidBy(f), f.DepositOf(large).ID; got != want {
-			t.Errorf("it is paid by %s, want %s", got, want)
-		}
-		list := told(f)[len(before):]
-		want := []string{"deposit_reversed", "paid", "deposit_reversed"}
-		if got := events(f)[len(before):]; !slices.Equal(got, want) ||
-			list[1].Deposit.DepositID != f.DepositOf(large).ID.String() || list[1].Deposit.Amount != "0.00060000" {
-			t.Errorf("told is %+v", list)
-		}
-	})
+	charged(t, bursar.Currency{Confirmations: bursar.Confirmations{Above: six}}, 5000,
+		func(t *testing.T, f *followtest.Harness) {
+			f.Pay(4999)
+			large := f.Pay(60_000) // is credited later than what comes after it
+			f.Sim.Mine(1)
+			pays, beside := f.Pay(5000), f.Pay(6000)
+			f.Sim.Mine(3)
+			f.CatchUp()
+			f.Sim.Mine(2)
+			f.CatchUp()
+			books(f, ledger.Available(f.Account), 4999+60_000+5000+6000)
+			before := events(f)
+			if paidBy(f) != f.DepositOf(pays).ID {
+				t.Fatalf("it is paid by %s", paidBy(f))
+			}
+			reorgFrom(f, 2, pays, beside)
+			if got, want := paidBy(f), f.DepositOf(large).ID; got != want {
+				t.Errorf("it is paid by %s, want %s", got, want)
+			}
+			list := told(f)[len(before):]
+			want := []string{"deposit_reversed", "paid", "deposit_reversed"}
+			if got := events(f)[len(before):]; !slices.Equal(got, want) ||
+				list[1].Deposit.DepositID != f.DepositOf(large).ID.String() || list[1].Deposit.Amount != "0.00060000" {
+				t.Errorf("told is %+v", list)
+			}
+		})
 }
 
 // Two payments leave together with their block: the charge is unpaid, and no payment is told in between. The first of

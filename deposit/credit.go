@@ -33,7 +33,8 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 		return 0, false, err
 	}
 	if len(due) < found {
-		h.Log.Error("deposits are not credited: this service did not record them so", "chain", h.Capabilities.ID, "deposits", found-len(due))
+		h.Log.Error("deposits are not credited: this service did not record them so", "chain", h.Capabilities.ID, "deposits",
+			found-len(due))
 	}
 	return len(due), len(due) == creditsAtOnce, h.creditAll(ctx, tx, due, at.Latest)
 }
@@ -57,8 +58,14 @@ func (h *Handler) due(ctx context.Context, tx *store.Tx, at follow.Finality, lim
 func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) (store.FinalDeposits, error) {
 	id := h.Capabilities.ID
 	state, err := tx.Chains().State(ctx, id)
-	return store.FinalDeposits{Chain: id, Currencies: h.Registry.Served(id, h.Suspended), Final: at.Final, Latest: at.Latest,
-		Recorded: uint64(max(state.Height, 0)), Limit: limit}, err
+	return store.FinalDeposits{
+		Chain:      id,
+		Currencies: h.Registry.Served(id, h.Suspended),
+		Final:      at.Final,
+		Latest:     at.Latest,
+		Recorded:   uint64(max(state.Height, 0)),
+		Limit:      limit,
+	}, err
 }
 
 // creditAll marks final deposits, books them and tells of them, in this order: rows are locked as everywhere else,
@@ -107,7 +114,9 @@ func owners(deposits []bursar.Deposit) []bursar.ID {
 
 // creditOne marks a final deposit and returns it as it is to be booked: with its fee, where it is credited to a
 // customer.
-func (h *Handler) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules) (bursar.Deposit, error) {
+func (h *Handler) creditOne(
+	ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules,
+) (bursar.Deposit, error) {
 	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
 		return d, err
@@ -170,7 +179,8 @@ func (h *Handler) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, curr
 	if held.Amount, err = held.Amount.Add(d.Amount); err != nil {
 		return err
 	}
-	held.Branch, held.Index, held.Due, held.Rests = chain.DepositBranch, index, !held.Amount.Less(currency.Minimum), time.Time{}
+	held.Branch, held.Index, held.Due, held.Rests = chain.DepositBranch, index, !held.Amount.Less(currency.Minimum),
+		time.Time{}
 	return tx.Holdings().Put(ctx, capabilities.ID, held)
 }
 

@@ -35,14 +35,30 @@ func fee(rules bursar.FeeRules, account bursar.ID, currency bursar.Currency, amo
 
 // Inside credits a wallet of this service with what a withdrawal pays it: in the ledger, without a transaction on any
 // chain. w is held and confirmed in the same database transaction.
-func (c Credits) Inside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet) (bursar.Deposit, error) {
+func (c Credits) Inside(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet,
+) (bursar.Deposit, error) {
 	rules, err := tx.FeeRules().Of(ctx, to.AccountID)
 	if err != nil {
 		return bursar.Deposit{}, err
 	}
-	d := bursar.Deposit{ID: c.IDs.Next(), Purpose: bursar.ForWallet, AccountID: to.AccountID, WalletID: to.ID, Currency: w.Currency, Chain: currency.Chain,
-		TxID: w.TxID, Address: to.Address, Contract: currency.Contract, Amount: w.Amount, Status: bursar.DepositConfirmed,
-		SeenAt: tx.Now(), ConfirmedAt: tx.Now(), Webhook: to.Webhook, Metadata: to.Metadata}
+	d := bursar.Deposit{
+		ID:          c.IDs.Next(),
+		Purpose:     bursar.ForWallet,
+		AccountID:   to.AccountID,
+		WalletID:    to.ID,
+		Currency:    w.Currency,
+		Chain:       currency.Chain,
+		TxID:        w.TxID,
+		Address:     to.Address,
+		Contract:    currency.Contract,
+		Amount:      w.Amount,
+		Status:      bursar.DepositConfirmed,
+		SeenAt:      tx.Now(),
+		ConfirmedAt: tx.Now(),
+		Webhook:     to.Webhook,
+		Metadata:    to.Metadata,
+	}
 	d.Fee = fee(rules, to.AccountID, currency, w.Amount)
 	if to.ForCharge {
 		d.Purpose = bursar.ForCharge
@@ -58,10 +74,13 @@ func (c Credits) Inside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 }
 
 // notify records an event about a deposit in the transaction that caused it.
-func (c Credits) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKind, d bursar.Deposit, depth wire.ConfirmationContext) error {
+func (c Credits) notify(
+	ctx context.Context, tx *store.Tx, kind bursar.EventKind, d bursar.Deposit, depth wire.ConfirmationContext,
+) error {
 	currency, err := c.Registry.Get(d.Currency)
 	if err != nil {
-		c.Log.Error("no event is sent about a deposit of a currency that is not configured", "deposit", d.ID, "kind", kind, "currency", d.Currency)
+		c.Log.Error("no event is sent about a deposit of a currency that is not configured", "deposit", d.ID, "kind", kind,
+			"currency", d.Currency)
 		return nil
 	}
 	if d.Purpose == bursar.ForAccount {

@@ -19,7 +19,8 @@ func raise(f *followtest.Harness, kinds ...string) {
 	f.T.Helper()
 	f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, kind := range kinds {
-			if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: kind, Ref: string(bursar.Ethereum), Message: "of a test"}); err != nil {
+			if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: kind, Ref: string(bursar.Ethereum),
+				Message: "of a test"}); err != nil {
 				return err
 			}
 		}
@@ -216,7 +217,8 @@ func TestAPanicOfAnAdapterIsAnError(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1)
 		f.Chain = panics{f.Sim}
-		if _, err := f.Step(ctx, f.Lease); err == nil || !strings.Contains(err.Error(), "panicked: a block of an unknown form") {
+		if _, err := f.Step(ctx, f.Lease); err == nil ||
+			!strings.Contains(err.Error(), "panicked: a block of an unknown form") {
 			t.Errorf("the step ends with %v", err)
 		}
 	})

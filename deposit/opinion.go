@@ -21,7 +21,8 @@ type opinion struct {
 func opinionOf(block chain.Block, recorded disputed) (o opinion) {
 	if block.Ref.Hash != recorded.ref.Hash {
 		o.fork = true
-		o.denial = fmt.Sprintf("has block %s at final height %d, where %s is recorded", block.Ref.Hash, recorded.ref.Height, recorded.ref.Hash)
+		o.denial = fmt.Sprintf("has block %s at final height %d, where %s is recorded", block.Ref.Hash, recorded.ref.Height,
+			recorded.ref.Hash)
 		return o
 	}
 	there := map[chain.Transfer]bool{}
@@ -34,7 +35,8 @@ func opinionOf(block chain.Block, recorded disputed) (o opinion) {
 			o.reported = append(o.reported, d)
 		case !onlyBalances(block, d) && !mayMiss(block, d):
 			o.denied = append(o.denied, d)
-			o.denial = fmt.Sprintf("does not report the transfer of %s units in transaction %s (output %d) of block %d, which is recorded as deposit %s",
+			o.denial = fmt.Sprintf("does not report the transfer of %s units in transaction %s (output %d) of block %d, "+
+				"which is recorded as deposit %s",
 				d.Amount, d.TxID, d.Output, d.Height, d.ID)
 		}
 	}

@@ -65,7 +65,9 @@ func TestAnEndpointThatTracesAgreesWithOneThatComparesBalances(t *testing.T) {
 
 func TestAnEndpointWithoutTracesDeniesNoPaymentOfAContract(t *testing.T) {
 	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
-		f.Follower.Chain = inPieces{Chain: f.Sim, untraced: true, retell: func(chain.Transfer) []chain.Transfer { return nil }}
+		f.Follower.Chain = inPieces{Chain: f.Sim, untraced: true, retell: func(chain.Transfer) []chain.Transfer {
+			return nil
+		}}
 		f.Pay(60_000)
 		f.Sim.Mine(3)
 		f.CatchUp()

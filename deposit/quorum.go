@@ -49,7 +49,9 @@ type Opinions struct {
 // asked reports whether any currency of the chain wants a second opinion and the adapter can ask for one.
 func (o *Opinions) asked() bool {
 	_, able := o.Chain.(chain.EndpointReader)
-	return able && slices.ContainsFunc(o.Registry.On(o.Chain.Capabilities().ID), func(c bursar.Currency) bool { return c.CreditQuorum.Endpoints > 1 })
+	return able && slices.ContainsFunc(o.Registry.On(o.Chain.Capabilities().ID), func(c bursar.Currency) bool {
+		return c.CreditQuorum.Endpoints > 1
+	})
 }
 
 // Run asks until ctx ends or the lease is lost, beside what follows the chain: an endpoint that hangs delays the
@@ -200,10 +202,16 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bo
 	switch {
 	case len(j.denials) > 0:
 		slices.Sort(j.denials)
-		message := fmt.Sprintf("endpoints of %s disagree, and nothing is credited on it: %s; find out which one is right, remove the other from rpc, and restart",
+		message := fmt.Sprintf("endpoints of %s disagree, and nothing is credited on it: %s; find out which one is right, "+
+			"remove the other from rpc, and restart",
 			id, j.denials[0])
 		o.Log.Error("endpoints disagree", "chain", id, "denials", j.denials)
-		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmDisagree, Ref: string(id), Message: message}); err != nil {
+		if err := tx.Alarms().Raise(ctx, store.Alarm{
+			Chain:   id,
+			Kind:    alarmDisagree,
+			Ref:     string(id),
+			Message: message,
+		}); err != nil {
 			return err
 		}
 	case len(j.open) == 0 && !some:
@@ -214,7 +222,8 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bo
 	if len(j.late) > 0 {
 		d := j.late[0]
 		return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmUnreached, Ref: string(id), Message: fmt.Sprintf(
-			"%d deposits on %s have waited over %s for a second opinion, as %s in block %d: its endpoints do not answer, or are fewer than credit_quorum asks for",
+			"%d deposits on %s have waited over %s for a second opinion, as %s in block %d: its endpoints do not answer, or "+
+				"are fewer than credit_quorum asks for",
 			len(j.late), id, unreachedTime, d.ID, d.Height)})
 	}
 	if len(j.open) == 0 && !some {
@@ -241,7 +250,8 @@ func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 			return err
 		}
 		err = tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmRefuted, Ref: d.ID.String(), Message: fmt.Sprintf(
-			"deposit %s of %s units of %s was reported by one endpoint and is not in block %d by the word of the others: it is orphaned and was never credited; "+
+			"deposit %s of %s units of %s was reported by one endpoint and is not in block %d by the word of the others: it "+
+				"is orphaned and was never credited; "+
 				"do not trust that endpoint again", d.ID, d.Amount, d.Currency, d.Height)})
 		if err != nil {
 			return err

@@ -16,7 +16,8 @@ import (
 // twoOfThree is a chain with three endpoints, two of them at one host, that wants two hosts above 50,000 units.
 func twoOfThree() followtest.Setting {
 	return followtest.Setting{
-		Chain:  sim.Config{Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "a2", Host: "one"}, {Name: "b", Host: "two"}}},
+		Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "a2", Host: "one"},
+			{Name: "b", Host: "two"}}},
 		Native: bursar.Currency{CreditQuorum: bursar.CreditQuorum{Endpoints: 2, Above: bursar.Units(50_000)}},
 	}
 }
@@ -69,12 +70,15 @@ func TestASmallDepositAsksNobody(t *testing.T) {
 // A payment that is cut into small ones, in one transaction or in one block, is as large as their sum.
 func TestSplittingEvadesNoThreshold(t *testing.T) {
 	s := twoOfThree()
-	s.Native.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 9}}}
+	s.Native.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000),
+		Count: 9}}}
 	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
-		other := bursar.Wallet{ID: bursar.ID{4}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("another wallet")}}
+		other := bursar.Wallet{ID: bursar.ID{4}, Currency: "COIN",
+			Address: bursar.Address{Base: f.Sim.Named("another wallet")}}
 		f.AddWallet(&other, nil)
 		f.Sim.Pay( // one transaction to two wallets
-			chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(30_000)}, chain.Payment{Address: other.Address, Amount: bursar.Units(30_000)})
+			chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(30_000)},
+			chain.Payment{Address: other.Address, Amount: bursar.Units(30_000)})
 		f.Sim.Mine(1)
 		f.Pay(26_000) // two transactions to one wallet
 		f.Pay(26_000)
@@ -250,7 +254,8 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 		id := f.Pay(60_000)
 		f.Sim.Mine(2)
 		f.CatchUp()
-		restart(f, bursar.Confirmations{Default: 4, Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
+		restart(f, bursar.Confirmations{Default: 4,
+			Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
 		f.Sim.Mine(2)
 		f.CatchUp()
 		f.Want("block 4, 0 credited, map[pending:1], 0 events")
@@ -259,7 +264,8 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 		}
 		currency, err := f.Registry.Get("COIN")
 		f.Must(err)
-		if view := wire.NewDeposit(f.DepositOf(id), currency, wire.ConfirmationContext{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
+		if view := wire.NewDeposit(f.DepositOf(id), currency,
+			wire.ConfirmationContext{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
 			t.Errorf("a client sees %d of %d", view.Confirmations, view.RequiredConfirmations)
 		}
 		restart(f, bursar.Confirmations{})

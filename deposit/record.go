@@ -22,7 +22,9 @@ func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) erro
 	return nil
 }
 
-func (h *Handler) recordTransfer(ctx context.Context, tx *store.Tx, b *follow.Block, t chain.Transfer, weights weights) error {
+func (h *Handler) recordTransfer(
+	ctx context.Context, tx *store.Tx, b *follow.Block, t chain.Transfer, weights weights,
+) error {
 	w, known := b.Wallets[t.Address]
 	if !known && t.Address.Base != h.Hot && !h.Capabilities.SharedAddress {
 		return nil // the watch took a stranger's address for one of ours
@@ -40,9 +42,21 @@ func (h *Handler) recordTransfer(ctx context.Context, tx *store.Tx, b *follow.Bl
 	}
 	purpose := h.purpose(t, w, currency)
 	required, opinions := needs(currency, weights.of(t))
-	a := store.Arrival{CountsFrom: t.CountsFrom, Opinions: opinions, Deposit: bursar.Deposit{ID: h.IDs.Next(), Purpose: purpose, Currency: currency.Code,
-		Chain: h.Capabilities.ID, TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount,
-		Height: b.Ref.Height, BlockHash: b.Ref.Hash, SeenAt: tx.Now(), Required: required}}
+	a := store.Arrival{CountsFrom: t.CountsFrom, Opinions: opinions, Deposit: bursar.Deposit{
+		ID:        h.IDs.Next(),
+		Purpose:   purpose,
+		Currency:  currency.Code,
+		Chain:     h.Capabilities.ID,
+		TxID:      t.TxID,
+		Output:    t.Output,
+		Address:   t.Address,
+		Contract:  t.Contract,
+		Amount:    t.Amount,
+		Height:    b.Ref.Height,
+		BlockHash: b.Ref.Hash,
+		SeenAt:    tx.Now(),
+		Required:  required,
+	}}
 	if !b.Time.IsZero() && b.Time.Before(a.SeenAt) {
 		a.SeenAt = b.Time // while catching up, a payment counts from when it was made
 	}
@@ -57,7 +71,8 @@ func (h *Handler) recordTransfer(ctx context.Context, tx *store.Tx, b *follow.Bl
 func (h *Handler) ignore(tx *store.Tx, b *follow.Block, t chain.Transfer) {
 	tx.After(func() {
 		h.ignored.Add(1)
-		h.Log.Warn("transfer of an asset that is not configured ignored", "chain", h.Capabilities.ID, "contract", t.Contract, "hash", t.TxID,
+		h.Log.Warn("transfer of an asset that is not configured ignored", "chain", h.Capabilities.ID, "contract", t.Contract,
+			"hash", t.TxID,
 			"height", b.Ref.Height, "address", t.Address.String())
 	})
 }

@@ -29,7 +29,8 @@ func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
 		f.Want("block 3, 0 credited, map[], 0 events")
 		f.WantAlarm("unattributed", "fit no wallet")
 		list := inBlock(f, 1)
-		if len(list) != 1 || list[0].Purpose != bursar.ForUnattributed || !list[0].AccountID.IsZero() || !list[0].WalletID.IsZero() || list[0].Webhook != "" {
+		if len(list) != 1 || list[0].Purpose != bursar.ForUnattributed || !list[0].AccountID.IsZero() ||
+			!list[0].WalletID.IsZero() || list[0].Webhook != "" {
 			t.Errorf("it is recorded as %+v", list)
 		}
 		if got := credited(f, "TOKEN"); !got.IsZero() {
@@ -46,7 +47,8 @@ func TestWhatReachesTheHotAddressIsTheOperators(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.WantNoAlarm()
-		if list := inBlock(f, 1); len(list) != 1 || list[0].Purpose != bursar.ForCapital || list[0].Status != bursar.DepositConfirmed {
+		if list := inBlock(f, 1); len(list) != 1 || list[0].Purpose != bursar.ForCapital ||
+			list[0].Status != bursar.DepositConfirmed {
 			t.Errorf("it is recorded as %+v", list)
 		}
 	})

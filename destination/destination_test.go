@@ -95,7 +95,8 @@ func (s *harness) open(url string) replica {
 	}
 	return replica{db: db,
 		lists: &destination.Service{DB: db, Chains: lists, Registry: registry, IDs: s.ids, Hold: hold},
-		pays:  withdrawal.NewService(withdrawal.Config{DB: db, Chains: pays, Hot: map[bursar.ChainID]string{}, Registry: registry, IDs: s.ids, Log: slog.New(slog.DiscardHandler)})}
+		pays: withdrawal.NewService(withdrawal.Config{DB: db, Chains: pays, Hot: map[bursar.ChainID]string{},
+			Registry: registry, IDs: s.ids, Log: slog.New(slog.DiscardHandler)})}
 }
 
 // account makes an account that holds a thousand of every currency.
@@ -103,7 +104,8 @@ func (s *harness) account() bursar.ID {
 	s.Helper()
 	id := s.ids.Next()
 	s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
-		if err := tx.Accounts().Insert(s.Context(), bursar.Account{ID: id, Name: "a shop", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+		if err := tx.Accounts().Insert(s.Context(),
+			bursar.Account{ID: id, Name: "a shop", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
 			return err
 		}
 		for _, c := range bursar.Standard() {
@@ -111,7 +113,9 @@ func (s *harness) account() bursar.ID {
 			if err != nil {
 				return err
 			}
-			if err := tx.Ledger().Post(s.Context(), ledger.DepositCredited(bursar.Deposit{ID: s.ids.Next(), AccountID: id, Currency: c.Code, Amount: amount}, tx.Now())); err != nil {
+			if err := tx.Ledger().Post(s.Context(),
+				ledger.DepositCredited(bursar.Deposit{ID: s.ids.Next(), AccountID: id, Currency: c.Code, Amount: amount},
+					tx.Now())); err != nil {
 				return err
 			}
 		}
@@ -135,7 +139,8 @@ func (s *harness) add(n destination.New) bursar.Destination {
 }
 
 func (s *harness) order(r replica, account bursar.ID, currency bursar.CurrencyCode, address string) error {
-	_, err := r.pays.Request(s.Context(), withdrawal.Order{Account: account, Currency: currency, Amount: "5", Address: address})
+	_, err := r.pays.Request(s.Context(), withdrawal.Order{Account: account, Currency: currency, Amount: "5",
+		Address: address})
 	return err
 }
 
@@ -152,7 +157,8 @@ func (s *harness) paid(account bursar.ID, currency bursar.CurrencyCode, address,
 			s.Errorf("%s to %s: %v", currency, address, err)
 		case because == "":
 			continue
-		case !errors.As(err, &refusal) || refusal.Code != bursar.CodeDestinationRefused || refusal.Field != "address" || !strings.Contains(refusal.Message, because):
+		case !errors.As(err, &refusal) || refusal.Code != bursar.CodeDestinationRefused || refusal.Field != "address" ||
+			!strings.Contains(refusal.Message, because):
 			s.Errorf("%s to %s: %v, want it refused: %s", currency, address, err, because)
 		case s.held(account, currency) != before:
 			s.Errorf("a refused order of %s holds money", currency)
@@ -280,7 +286,8 @@ func TestAnAdditionIsNeverHastened(t *testing.T) {
 func TestAnOrderThatWaitedIsJudgedAgain(t *testing.T) {
 	each(t, func(s *harness) {
 		mine := s.account()
-		w := bursar.Withdrawal{ID: s.ids.Next(), AccountID: mine, Currency: "ETH", Amount: bursar.Units(1e18), Address: bursar.Address{Base: ethA}, Status: bursar.WithdrawalPendingApproval}
+		w := bursar.Withdrawal{ID: s.ids.Next(), AccountID: mine, Currency: "ETH", Amount: bursar.Units(1e18),
+			Address: bursar.Address{Base: ethA}, Status: bursar.WithdrawalPendingApproval}
 		s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
 			if err := tx.Withdrawals().Insert(s.Context(), bursar.Ethereum, w); err != nil {
 				return err
@@ -289,7 +296,8 @@ func TestAnOrderThatWaitedIsJudgedAgain(t *testing.T) {
 		}))
 		s.must(s.lists.Enable(s.Context(), mine))
 		var refusal *bursar.Error
-		if _, err := s.pays.Approve(s.Context(), w.ID); !errors.As(err, &refusal) || refusal.Code != bursar.CodeDestinationRefused {
+		if _, err := s.pays.Approve(s.Context(), w.ID); !errors.As(err, &refusal) ||
+			refusal.Code != bursar.CodeDestinationRefused {
 			s.Errorf("approved: %v", err)
 		}
 		if got, err := s.pays.Get(s.Context(), mine, w.ID); err != nil || got.Status != bursar.WithdrawalPendingApproval {

@@ -63,7 +63,9 @@ func (f *Follower) after(ctx context.Context, final chain.BlockRef, height uint6
 		return b, nil
 	}
 	if b.ref, err = f.Chain.At(ctx, height); err != nil {
-		return b, fmt.Errorf("find the first block, %d (a node that is pruned may lack it: then start_height must be higher): %w", height, err)
+		return b,
+			fmt.Errorf("find the first block, %d (a node that is pruned may lack it: then start_height must be higher): %w",
+				height, err)
 	}
 	return b, nil
 }
@@ -84,7 +86,8 @@ func (f *Follower) warnOfGap(ctx context.Context, tx *store.Tx, b beginning) err
 	id := f.Chain.Capabilities().ID
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "history_gap", Ref: string(id), Message: fmt.Sprintf(
 		"the oldest wallet on %s is of %s, and the nodes have no blocks from then on: the chain begins after block %d; "+
-			"search the blocks before with `bursar chain rescan` at a node that has them", id, b.since.Format(time.RFC3339), b.ref.Height)})
+			"search the blocks before with `bursar chain rescan` at a node that has them", id, b.since.Format(time.RFC3339),
+		b.ref.Height)})
 }
 
 // search looks for the block after which a chain begins. It goes down from the newest final block in steps that double,

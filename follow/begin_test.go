@@ -94,7 +94,9 @@ func TestAChainBeginsWhereAPrunedNodeBegins(t *testing.T) {
 }
 
 func TestAChainWithoutWalletsBeginsAtTheTip(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true, Before: func(w *bursar.Wallet) { w.Currency = "OTHER" }}, func(t *testing.T, f *followtest.Harness) {
+	followtest.RunAs(t, followtest.Setting{Idle: true, Before: func(w *bursar.Wallet) {
+		w.Currency = "OTHER"
+	}}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(3000)
 		f.Sim.Prune(2999)
 		f.Sim.Fail(sim.At, 1, errors.New("a question that need not be asked"))

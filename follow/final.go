@@ -13,7 +13,9 @@ import (
 // finalize notes how far the chain is, has the creditor book what became final up to a height, and notes when the chain
 // is ready to be paid on. It reports whether there may be more. Nothing is final while the node's final block is
 // another than the one recorded at its height.
-func (f *Follower) finalize(ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef, final uint64) (bool, error) {
+func (f *Follower) finalize(
+	ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef, final uint64,
+) (bool, error) {
 	id := f.Chain.Capabilities().ID
 	at := Finality{Final: final, Latest: max(head.Latest.Height, last.Height)}
 	caughtUp := f.ready != lease.Token && f.goal.reached(lease, head, last, final)
@@ -36,7 +38,8 @@ func (f *Follower) finalize(ctx context.Context, lease store.Lease, head chain.H
 		if err := tx.Chains().SetHead(ctx, id, at.Latest, final); err != nil {
 			return err
 		}
-		if err := f.carryOn(ctx, tx, lease, recovered{caughtUp || f.ready == lease.Token, caughtUp, at.Latest, final}); err != nil {
+		if err := f.carryOn(ctx, tx, lease, recovered{caughtUp || f.ready == lease.Token, caughtUp, at.Latest,
+			final}); err != nil {
 			return err
 		}
 		credited, more, err = f.Creditor.Credit(ctx, tx, at)

@@ -150,7 +150,9 @@ func TestAReorganisationPastAllThatIsRememberedChangesNothing(t *testing.T) {
 // anomalous is a chain whose blocks carry what no rule foresees.
 type anomalous struct{ *sim.Chain }
 
-func (o anomalous) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (o anomalous) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := o.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
 		for range 3 {
@@ -167,7 +169,8 @@ func TestAnAnomalyIsOneAlarm(t *testing.T) {
 		f.CatchUp()
 		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().List(ctx, 10)
-			if len(alarms) != 1 || alarms[0].Kind != "odd_event" || alarms[0].Ref != "ethereum:0xc" || !strings.Contains(alarms[0].Message, "nothing was credited") {
+			if len(alarms) != 1 || alarms[0].Kind != "odd_event" || alarms[0].Ref != "ethereum:0xc" ||
+				!strings.Contains(alarms[0].Message, "nothing was credited") {
 				t.Errorf("the alarms are %+v", alarms)
 			}
 			return err
@@ -181,7 +184,8 @@ type noted struct{ *sim.Chain }
 func (n noted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := n.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
-		blocks[i].Anomalies = append(blocks[i].Anomalies, chain.Anomaly{What: "no endpoint could trace it"}, chain.Anomaly{What: "a balance"})
+		blocks[i].Anomalies = append(blocks[i].Anomalies, chain.Anomaly{What: "no endpoint could trace it"},
+			chain.Anomaly{What: "a balance"})
 	}
 	return blocks, err
 }
@@ -193,7 +197,8 @@ func TestAnAnomalyOfBlocksIsOneAlarm(t *testing.T) {
 		f.CatchUp()
 		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().List(ctx, 10)
-			if len(alarms) != 1 || alarms[0].Kind != "block_anomaly" || alarms[0].Ref != "ethereum" || !strings.Contains(alarms[0].Message, "no endpoint could trace it; a balance") {
+			if len(alarms) != 1 || alarms[0].Kind != "block_anomaly" || alarms[0].Ref != "ethereum" ||
+				!strings.Contains(alarms[0].Message, "no endpoint could trace it; a balance") {
 				t.Errorf("the alarms are %+v", alarms)
 			}
 			return err

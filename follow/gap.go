@@ -11,7 +11,9 @@ import (
 
 // addGaps adds the addresses of a block that may have been given out and that the database has forgotten: a wallet
 // without a number, and so nobody's. What arrives there is unattributed, and its key is known.
-func (f *Follower) addGaps(ctx context.Context, tx *store.Tx, b chain.Block, wallets map[bursar.Address]bursar.Wallet) error {
+func (f *Follower) addGaps(
+	ctx context.Context, tx *store.Tx, b chain.Block, wallets map[bursar.Address]bursar.Wallet,
+) error {
 	capabilities := f.Chain.Capabilities()
 	if capabilities.SharedAddress {
 		return nil // a tag that nobody knows is nobody's already

@@ -18,7 +18,9 @@ type interrupted struct {
 	meanwhile func()
 }
 
-func (c *interrupted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *interrupted) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := c.Chain.After(ctx, last, limit, watch)
 	if c.meanwhile != nil {
 		c.meanwhile()

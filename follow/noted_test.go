@@ -94,7 +94,8 @@ func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
 		*now = now.Add(time.Minute)
 		long := strings.Repeat("ä", 300)
 		f.NoteFailure(ctx, f.Lease, 2, errors.New(long))
-		if got := chainState(f).Failing; len(got) < 490 || len(got) > 500 || !utf8.ValidString(got) || !strings.HasPrefix(long, got) {
+		if got := chainState(f).Failing; len(got) < 490 || len(got) > 500 || !utf8.ValidString(got) ||
+			!strings.HasPrefix(long, got) {
 			t.Errorf("of a long error %d bytes are kept: %q", len(got), got)
 		}
 	})
@@ -160,7 +161,9 @@ type strangers struct {
 	transfer chain.Transfer
 }
 
-func (s strangers) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (s strangers) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := s.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
 		blocks[i].Transfers = append(blocks[i].Transfers, s.transfer)
@@ -171,7 +174,8 @@ func (s strangers) After(ctx context.Context, last chain.BlockRef, limit int, wa
 // What is paid to an address that is not ours is nobody's deposit: no row, no alarm, nothing in the books.
 func TestAPaymentToAnotherAddressIsNoDeposit(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
-		f.Chain = strangers{f.Sim, chain.Transfer{TxID: "theirs", Address: bursar.Address{Base: f.Sim.Named("theirs")}, Amount: bursar.Units(9000)}}
+		f.Chain = strangers{f.Sim, chain.Transfer{TxID: "theirs", Address: bursar.Address{Base: f.Sim.Named("theirs")},
+			Amount: bursar.Units(9000)}}
 		f.Pay(5000)
 		f.Sim.Mine(3)
 		f.CatchUp()

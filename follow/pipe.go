@@ -47,7 +47,9 @@ func (w window) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
 }
 
 // start begins to read what follows a block, up to a height.
-func (p *pipe) start(ctx context.Context, from chain.BlockRef, top uint64, read func(context.Context, chain.BlockRef) window) {
+func (p *pipe) start(
+	ctx context.Context, from chain.BlockRef, top uint64, read func(context.Context, chain.BlockRef) window,
+) {
 	ctx, p.cancel = context.WithCancel(ctx)
 	windows := make(chan window, windowsAhead)
 	p.windows = windows

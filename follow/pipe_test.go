@@ -39,7 +39,9 @@ func TestReadingAheadEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		away := errors.New("away")
 		var p pipe
-		p.start(t.Context(), chain.BlockRef{}, 100, func(_ context.Context, from chain.BlockRef) window { return window{from: from, err: away} })
+		p.start(t.Context(), chain.BlockRef{}, 100, func(_ context.Context, from chain.BlockRef) window {
+			return window{from: from, err: away}
+		})
 		if w, ok := p.take(t.Context(), chain.BlockRef{}); !ok || !errors.Is(w.err, away) {
 			t.Errorf("got %+v, %v", w, ok)
 		}

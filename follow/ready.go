@@ -75,7 +75,8 @@ func (f *Follower) highestFinal(ctx context.Context) (highest uint64) {
 				return err
 			})
 			if err != nil && ctx.Err() == nil {
-				f.Log.Info("endpoint names no final block now", "chain", f.Chain.Capabilities().ID, "endpoint", e.Name, "error", err)
+				f.Log.Info("endpoint names no final block now", "chain", f.Chain.Capabilities().ID, "endpoint", e.Name,
+					"error", err)
 			}
 			finals <- head.Final.Height
 		}()

@@ -18,7 +18,9 @@ const contentsAtOnce = 200
 // recordAll records blocks in their order and returns the last one that is recorded. While catching up many blocks
 // share a database transaction: the cursor still moves only with everything that they brought. Where that fails they
 // are recorded one by one, so that the good ones are, and the error names the block.
-func (f *Follower) recordAll(ctx context.Context, lease store.Lease, last chain.BlockRef, blocks []chain.Block) (chain.BlockRef, error) {
+func (f *Follower) recordAll(
+	ctx context.Context, lease store.Lease, last chain.BlockRef, blocks []chain.Block,
+) (chain.BlockRef, error) {
 	if f.unknown == nil {
 		f.unknown = map[string]bool{}
 	}

@@ -93,7 +93,9 @@ func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease,
 
 // carryRecovery begins to wait when the chain is caught up, and ends the recovery when what was waited for is final and
 // nothing is unclear.
-func (f *Follower) carryRecovery(ctx context.Context, tx *store.Tx, r store.Recovery, at recovered) (ended bool, err error) {
+func (f *Follower) carryRecovery(
+	ctx context.Context, tx *store.Tx, r store.Recovery, at recovered,
+) (ended bool, err error) {
 	if r.From < 0 && !at.now {
 		return false, nil
 	}

@@ -74,7 +74,8 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 		case err != nil:
 			return fmt.Errorf("block %d is not final and not recorded: %w", b.Ref.Height, err)
 		case recorded.Hash != b.Ref.Hash:
-			return fmt.Errorf("block %d is %s on the node and %s in the database: let the follower settle it first", b.Ref.Height, b.Ref.Hash, recorded.Hash)
+			return fmt.Errorf("block %d is %s on the node and %s in the database: let the follower settle it first",
+				b.Ref.Height, b.Ref.Hash, recorded.Hash)
 		}
 		return f.apply(ctx, tx, b)
 	})

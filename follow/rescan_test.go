@@ -17,7 +17,9 @@ type twoReadings struct {
 	traced bool
 }
 
-func (c *twoReadings) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *twoReadings) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := c.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
 		var read []chain.Transfer
@@ -89,7 +91,8 @@ func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
 		f.Sim.Mine(40)
 		f.CatchUp()
 		node.sees = true
-		if n, err := f.Rescan(ctx, uint64(at)+1, uint64(at)+1); n != 0 || err == nil || !strings.Contains(err.Error(), "not final and not recorded") {
+		if n, err := f.Rescan(ctx, uint64(at)+1, uint64(at)+1); n != 0 || err == nil ||
+			!strings.Contains(err.Error(), "not final and not recorded") {
 			t.Errorf("a block that is neither final nor remembered is searched: %d (%v)", n, err)
 		}
 		if n, err := f.Rescan(ctx, 1, uint64(at)); n != at || err != nil {
@@ -130,7 +133,8 @@ func TestARescanEndsWhereItsBlocksAreNotRecorded(t *testing.T) {
 			t.Errorf("%d blocks are searched (%v)", n, err)
 		}
 		f.Sim.Reorg(1)
-		if n, err := f.Rescan(ctx, 109, 110); n != 1 || err == nil || !strings.Contains(err.Error(), "let the follower settle it first") {
+		if n, err := f.Rescan(ctx, 109, 110); n != 1 || err == nil ||
+			!strings.Contains(err.Error(), "let the follower settle it first") {
 			t.Errorf("%d blocks of another branch are searched (%v)", n, err)
 		}
 	})

@@ -34,7 +34,14 @@ type Watch struct {
 
 // NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
 func NewWatch(db *store.DB, capabilities chain.Capabilities, own ...string) *Watch {
-	w := &Watch{db: db, chain: capabilities.ID, family: capabilities.Family, depth: uint64(capabilities.ReorgDepth), own: own, utxos: capabilities.Model == chain.UTXOModel}
+	w := &Watch{
+		db:     db,
+		chain:  capabilities.ID,
+		family: capabilities.Family,
+		depth:  uint64(capabilities.ReorgDepth),
+		own:    own,
+		utxos:  capabilities.Model == chain.UTXOModel,
+	}
 	w.clear()
 	return w
 }

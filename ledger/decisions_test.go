@@ -49,7 +49,8 @@ func (w *harness) decide(t *rapid.T, d bursar.Deposit) {
 
 // giveBack plays a return to its end, with what the chain may do to its deposit before and after that.
 func (w *harness) giveBack(t *rapid.T, d bursar.Deposit) {
-	n := bursar.Resolution{ID: w.id(), Currency: d.Currency, Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "kept for the fee"))}
+	n := bursar.Resolution{ID: w.id(), Currency: d.Currency,
+		Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "kept for the fee"))}
 	if d.Amount.Less(n.Fee) {
 		n.Fee = bursar.Amount{}
 	}
@@ -101,7 +102,8 @@ func (w *harness) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
 // its deposit meanwhile.
 func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
 	n := bursar.Resolution{ID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
-	d := bursar.Deposit{ID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(100), Purpose: bursar.ForUnattributed, Status: bursar.DepositConfirmed}
+	d := bursar.Deposit{ID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(100), Purpose: bursar.ForUnattributed,
+		Status: bursar.DepositConfirmed}
 	returned, gone, less := d, d, d
 	returned.Purpose = bursar.ForReturned
 	gone.Status = bursar.DepositReversed
@@ -113,9 +115,10 @@ func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
 		now     bursar.Deposit
 		want    uint64
 	}{
-		"it stayed":              {nil, d, 100},
-		"it is gone":             {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at)}, gone, 0},
-		"it came back with less": {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at), ledger.Arrived(back, ledger.Owner(back), at)}, less, 70},
+		"it stayed":  {nil, d, 100},
+		"it is gone": {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at)}, gone, 0},
+		"it came back with less": {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at),
+			ledger.Arrived(back, ledger.Owner(back), at)}, less, 70},
 	} {
 		books := ledger.Books{}
 		entries := append([]ledger.Entry{ledger.Arrived(d, ledger.Owner(d), at), ledger.ReturnHeld(n, at)}, c.between...)
@@ -124,7 +127,8 @@ func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		for account, want := range map[ledger.Account]uint64{ledger.Unattributed: c.want, ledger.Custody: c.want, ledger.Returning: 0, ledger.Losses: 0} {
+		for account, want := range map[ledger.Account]uint64{ledger.Unattributed: c.want, ledger.Custody: c.want,
+			ledger.Returning: 0, ledger.Losses: 0} {
 			if got, _ := books[ledger.Key{Account: account, Asset: "BTC"}].Net(account.Type()); got != bursar.Units(want) {
 				t.Errorf("%s: %s is %s, want %d", name, account, got, want)
 			}

@@ -144,7 +144,8 @@ func (e Entry) Check() error {
 	}
 	for _, p := range e.Postings {
 		if p.Debit == "" || p.Credit == "" || p.Debit == p.Credit || p.Asset == "" || p.Amount.IsZero() {
-			return fmt.Errorf("%w: %s %q posts %s %s from %q to %q", ErrMalformed, e.Kind, e.Ref, p.Amount, p.Asset, p.Credit, p.Debit)
+			return fmt.Errorf("%w: %s %q posts %s %s from %q to %q", ErrMalformed, e.Kind, e.Ref, p.Amount, p.Asset, p.Credit,
+				p.Debit)
 		}
 	}
 	return nil

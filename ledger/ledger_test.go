@@ -104,7 +104,8 @@ func (w *harness) reverse(t *rapid.T) {
 
 func (w *harness) arrive(t *rapid.T) {
 	d := bursar.Deposit{ID: w.id(), Currency: "BTC", Amount: amount(t, "arrival"),
-		Purpose: rapid.SampledFrom([]bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed, bursar.ForWallet}).Draw(t, "purpose")}
+		Purpose: rapid.SampledFrom([]bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed,
+			bursar.ForWallet}).Draw(t, "purpose")}
 	w.must(t, ledger.Arrived(d, ledger.Owner(d), at))
 	w.add(t, d.Amount)
 	switch {
@@ -117,7 +118,8 @@ func (w *harness) arrive(t *rapid.T) {
 }
 
 func (w *harness) hold(t *rapid.T) {
-	order := bursar.Withdrawal{ID: w.id(), Currency: "BTC", Amount: amount(t, "withdrawal"), Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "fee")),
+	order := bursar.Withdrawal{ID: w.id(), Currency: "BTC", Amount: amount(t, "withdrawal"),
+		Fee:       bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "fee")),
 		AccountID: rapid.SampledFrom(w.accounts).Draw(t, "account")}
 	before := w.books[ledger.Key{Account: ledger.Available(order.AccountID), Asset: "BTC"}]
 	total, _ := order.Amount.Add(order.Fee)
@@ -229,9 +231,11 @@ func anyReversed(posted map[string]bool) bool {
 // Any sequence of business events keeps the books balanced, custody equal to the chain, and no customer below zero.
 func TestAnySequenceOfEventsBalances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &harness{books: ledger.Books{}, posted: map[string]bool{}, rounds: map[bursar.ID]int{}, operator: naive{}, accounts: []bursar.ID{{0: 1}, {0: 2}, {0: 3}}}
+		w := &harness{books: ledger.Books{}, posted: map[string]bool{}, rounds: map[bursar.ID]int{}, operator: naive{},
+			accounts: []bursar.ID{{0: 1}, {0: 2}, {0: 3}}}
 		t.Repeat(map[string]func(*rapid.T){
-			"deposit": w.deposit, "reverse": w.reverse, "arrive": w.arrive, "hold": w.hold, "finish": w.finish, "reopen": w.reopen, "": w.check,
+			"deposit": w.deposit, "reverse": w.reverse, "arrive": w.arrive, "hold": w.hold, "finish": w.finish,
+			"reopen": w.reopen, "": w.check,
 		})
 	})
 }
@@ -239,11 +243,13 @@ func TestAnySequenceOfEventsBalances(t *testing.T) {
 func TestARefusedEntryChangesNothing(t *testing.T) {
 	id := bursar.ID{1}
 	books := ledger.Books{}
-	if err := books.Post(ledger.DepositCredited(bursar.Deposit{ID: id, AccountID: id, Currency: "ETH", Amount: bursar.Units(10)}, at)); err != nil {
+	if err := books.Post(ledger.DepositCredited(bursar.Deposit{ID: id, AccountID: id, Currency: "ETH",
+		Amount: bursar.Units(10)}, at)); err != nil {
 		t.Fatal(err)
 	}
 	before := books[ledger.Key{Account: ledger.Available(id), Asset: "ETH"}]
-	err := books.Post(ledger.WithdrawalHeld(bursar.Withdrawal{ID: id, AccountID: id, Currency: "ETH", Amount: bursar.Units(8), Fee: bursar.Units(3)}, at))
+	err := books.Post(ledger.WithdrawalHeld(bursar.Withdrawal{ID: id, AccountID: id, Currency: "ETH",
+		Amount: bursar.Units(8), Fee: bursar.Units(3)}, at))
 	if !errors.Is(err, ledger.ErrInsufficient) {
 		t.Fatalf("holding 11 of 10 gave %v", err)
 	}
@@ -260,7 +266,8 @@ func TestACustomerBelowZeroMayReceive(t *testing.T) {
 	books := ledger.Books{}
 	d := bursar.Deposit{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(10)}
 	w := bursar.Withdrawal{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(10)}
-	for _, e := range []ledger.Entry{ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at), ledger.DepositReversed(d, at)} {
+	for _, e := range []ledger.Entry{ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at),
+		ledger.DepositReversed(d, at)} {
 		if err := books.Post(e); err != nil {
 			t.Fatal(err)
 		}

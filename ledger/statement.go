@@ -40,7 +40,8 @@ func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Mo
 	switch kind {
 	case KindDeposit, KindDepositReversed, KindAssigned:
 		m.Deposit = id
-	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled, KindPayoutShort, KindPayoutShortUndone:
+	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled, KindPayoutShort,
+		KindPayoutShortUndone:
 		m.Withdrawal = id
 	case KindInternalTransfer:
 		if p.Debit == Held(owner) { // of the receiver's lines it is another's withdrawal
@@ -80,7 +81,8 @@ func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal burs
 
 // CustomerKinds are the kinds of entries that may stand in a customer's statement.
 func CustomerKinds() []Kind {
-	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled,
+	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled,
+		KindWithdrawalRefund, KindUnsettled,
 		KindPayoutShort, KindPayoutShortUndone, KindInternalTransfer}
 }
 

@@ -61,10 +61,11 @@ func TestTheJournalKnowsItsHoles(t *testing.T) {
 	}{
 		"from the beginning":          {[]marks.State{signs(entry(1, "a")), signs(entry(2, "b"))}, 0},
 		"of a database that has some": {[]marks.State{{Signed: map[string]int64{"tron": 7}}, signs(entry(8, "a"))}, 7},
-		"another process signed":      {[]marks.State{signs(entry(1, "a")), {Signed: map[string]int64{"tron": 2}}, signs(entry(3, "b"))}, 2},
-		"a number is left out":        {[]marks.State{signs(entry(1, "a")), signs(entry(3, "b"))}, 2},
-		"what was ended":              {[]marks.State{signs(entry(1, "a")), {Ended: []marks.Ended{{Chain: "tron", Number: 1}}}}, 0},
-		"of another chain":            {[]marks.State{signs(entry(1, "a")), {Signed: map[string]int64{"evm": 9}}}, 0},
+		"another process signed": {[]marks.State{signs(entry(1, "a")), {Signed: map[string]int64{"tron": 2}},
+			signs(entry(3, "b"))}, 2},
+		"a number is left out": {[]marks.State{signs(entry(1, "a")), signs(entry(3, "b"))}, 2},
+		"what was ended":       {[]marks.State{signs(entry(1, "a")), {Ended: []marks.Ended{{Chain: "tron", Number: 1}}}}, 0},
+		"of another chain":     {[]marks.State{signs(entry(1, "a")), {Signed: map[string]int64{"evm": 9}}}, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,8 @@ func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by b
 		by, err = s.takeUTXOs(ctx, id)
 	}
 	if err == nil {
-		s.Log.Warn("outgoing transaction is being made void by an operator", "spend", id, "by", by, "reason", a.Reason, "actor", a.Actor)
+		s.Log.Warn("outgoing transaction is being made void by an operator", "spend", id, "by", by, "reason", a.Reason,
+			"actor", a.Actor)
 	}
 	return by, err
 }
@@ -86,20 +87,34 @@ func (s *Sender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err
 		if err != nil {
 			return err
 		}
-		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
-		order := chain.TxRequest{ID: by, Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
+		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base},
+			Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
+		order := chain.TxRequest{
+			ID:       by,
+			Kind:     chain.KindConsolidation,
+			Payments: []chain.Payment{home},
+			Change:   s.Hot,
+			MaxFee:   s.MaxFee,
+		}
 		return s.orderVoid(ctx, tx, p, order, resources)
 	})
 	return by, err
 }
 
 // orderVoid records the order of what is to make a transaction void, and gives it what it is to use up in its place.
-func (s *Sender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, resources []string) error {
+func (s *Sender) orderVoid(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, resources []string,
+) error {
 	native, ok := s.Registry.Asset(p.Chain, "")
 	if !ok {
 		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
 	}
-	void := bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code, Share: bursar.ShareTopUp, Once: onceAbandon + p.ID.String()}
+	void := bursar.OutgoingTx{
+		Chain:    p.Chain,
+		Currency: native.Code,
+		Share:    bursar.ShareTopUp,
+		Once:     onceAbandon + p.ID.String(),
+	}
 	if _, err := insert(ctx, tx, void, order); err != nil {
 		return err
 	}
@@ -122,7 +137,9 @@ func (s *Sender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 
 // toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs
 // one.
-func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx) ([]string, error) {
+func (s *Sender) toTake(
+	ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx,
+) ([]string, error) {
 	versions, err := s.voidable(ctx, tx, p)
 	if err != nil {
 		return nil, err
@@ -136,7 +153,9 @@ func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainStat
 		if err != nil {
 			return nil, err
 		}
-		left = slices.DeleteFunc(left, func(resource string) bool { return !slices.Contains(unsigned.Reservations, resource) })
+		left = slices.DeleteFunc(left, func(resource string) bool {
+			return !slices.Contains(unsigned.Reservations, resource)
+		})
 	}
 	if len(left) == 0 || len(versions) == 0 {
 		return nil, fmt.Errorf("%w: no UTXO is left that all of its versions need", ErrCannotBeVoid)

@@ -168,7 +168,8 @@ func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
 		first := r.now(w).OutgoingID
 		registry := r.sender.Registry
 		var err error
-		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Bitcoin, Contract: r.chain.Named("token"), Decimals: 2, Places: 2}})
+		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Bitcoin,
+			Contract: r.chain.Named("token"), Decimals: 2, Places: 2}})
 		r.must(err)
 		r.cannotBeVoid(first, nil, "has no currency of its own configured")
 		r.sender.Registry = registry
@@ -190,7 +191,8 @@ func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
 		r.prepare()
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
-		r.cannotBeVoid(r.now(w).OutgoingID, outgoing.ErrCannotBeVoid, "transactions of chain "+string(r.chain.Capabilities().ID)+" expire")
+		r.cannotBeVoid(r.now(w).OutgoingID, outgoing.ErrCannotBeVoid,
+			"transactions of chain "+string(r.chain.Capabilities().ID)+" expire")
 		r.settle()
 	})
 	each(t, models["nonce"], func(t *testing.T, r *harness) {
@@ -255,7 +257,8 @@ func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
 		r.chain.Mine(1)
 		r.follow()
 		r.once(w, before, to)
-		if p := r.spendNow(by); p.Status != bursar.OutgoingAbandoned || p.Error != "outgoing transaction "+w.OutgoingID.String()+" was included after all" {
+		if p := r.spendNow(by); p.Status != bursar.OutgoingAbandoned ||
+			p.Error != "outgoing transaction "+w.OutgoingID.String()+" was included after all" {
 			t.Errorf("it is %s: %q", p.Status, p.Error)
 		}
 		r.wantAlarms()

@@ -104,11 +104,13 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 func TestWhatCannotBeMadeVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
-		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{Reason: "again"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+		if _, err := r.sender.Abandon(ctx, w.OutgoingID,
+			outgoing.Abandonment{Reason: "again"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("twice: %v", err)
 		}
 		r.settle()
-		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{Reason: "late"}); !errors.Is(err, outgoing.ErrNotOpen) {
+		if _, err := r.sender.Abandon(ctx, w.OutgoingID,
+			outgoing.Abandonment{Reason: "late"}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("once it is over: %v", err)
 		}
 	})
@@ -116,7 +118,8 @@ func TestWhatCannotBeMadeVoid(t *testing.T) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
-		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID, outgoing.Abandonment{Reason: "stuck"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID,
+			outgoing.Abandonment{Reason: "stuck"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("on a chain without UTXOs: %v", err)
 		}
 	})

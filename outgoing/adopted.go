@@ -20,27 +20,32 @@ import (
 // same: of the two at most one can ever be included, and whichever is counts.
 
 // withoutBytes takes a transaction on whose bytes are not known and that is in no block.
-func (s *Sender) withoutBytes(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) withoutBytes(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) error {
 	over, err := s.isOver(ctx, state, p, versions)
 	switch {
 	case over || err != nil:
 		return s.expire(ctx, lease, p, err)
 	case !s.Chain.Capabilities().Lifetime.IsZero():
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; it ends once the final blocks are past its lifetime, " +
+		return &HeldError{Reason: "its block has left the chain and its bytes are not known; it ends once the final " +
+			"blocks are past its lifetime, " +
 			"unless others may have signed it: then it stays open"}
 	}
 	if beaten, err := s.isBeaten(ctx, lease, p); beaten || err != nil {
 		return err
 	}
 	if state.Latest < p.SentAt+max(1, s.Chain.Capabilities().BumpAfter) {
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made unless it comes back soon"}
+		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made " +
+			"unless it comes back soon"}
 	}
 	order, why, err := s.orderAgain(ctx, p)
 	if err != nil {
 		return err
 	}
 	if why != "" {
-		return &HeldError{Reason: fmt.Sprintf("its block has left the chain, its bytes are not known, and no other version can be made: %s; "+
+		return &HeldError{Reason: fmt.Sprintf("its block has left the chain, its bytes are not known, and no other "+
+			"version can be made: %s; "+
 			"`bursar outgoing abandon %s` makes it void", why, p.ID)}
 	}
 	p.Unsigned = versions[len(versions)-1].Unsigned // what it used up, whatever was drafted since and not signed
@@ -54,7 +59,9 @@ func (s *Sender) withoutBytes(ctx context.Context, lease store.Lease, state stor
 
 // isOver reports whether no version of a transaction can ever be included, as the final chain proves: of one whose
 // bytes are not known because the chain is past every lifetime since it was in a block.
-func (s *Sender) isOver(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+func (s *Sender) isOver(
+	ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) (bool, error) {
 	known := withBytes(versions)
 	if len(known) < len(versions) {
 		if over, err := s.outlived(ctx, state, p, versions); err != nil || !over {
@@ -67,7 +74,9 @@ func (s *Sender) isOver(ctx context.Context, state store.ChainState, p bursar.Ou
 // outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction
 // that was signed before the last block it was in, and a quarter more. What is not known to be ours, or paid what no
 // order asked for, may have been signed by others to live longer, or for ever: it stays open.
-func (s *Sender) outlived(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+func (s *Sender) outlived(
+	ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) (bool, error) {
 	life, recorded := s.Chain.Capabilities().Lifetime, min(state.Final, uint64(max(state.Height, 0)))
 	if life.IsZero() || p.SentAt == 0 || recorded <= p.SentAt+life.Blocks+life.Blocks/4 {
 		return false, nil
@@ -151,10 +160,13 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 	case err != nil || other.IsZero():
 		return false, err
 	case after.Status == bursar.OutgoingAbandoned:
-		s.Log.Warn("adopted transaction can never be included, for another one has used up the same", "spend", p.ID, "chain", p.Chain, "by", other)
+		s.Log.Warn("adopted transaction can never be included, for another one has used up the same", "spend", p.ID, "chain",
+			p.Chain, "by", other)
 		return true, nil
 	}
-	return false, &HeldError{Reason: fmt.Sprintf("its block has left the chain and its bytes are not known; outgoing transaction %s uses up the same, and goes on", other)}
+	return false,
+		&HeldError{Reason: fmt.Sprintf("its block has left the chain and its bytes are not known; outgoing transaction %s "+
+			"uses up the same, and goes on", other)}
 }
 
 // ownResources leaves out the claims that belong to another outgoing transaction.
@@ -227,7 +239,9 @@ func samePayments(a, b []chain.Payment) bool {
 // makeAgain drafts, signs, stores and sends the first version of a transaction whose bytes are known, with the claims
 // of the one that was adopted. What was built on that one's change cannot be included beside it, and ends when this
 // version is final.
-func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest) error {
+func (s *Sender) makeAgain(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest,
+) error {
 	order, unsigned, err := s.bumpFor(ctx, lease, state, p, order)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return s.topUp(ctx, lease, p, gas)
@@ -236,7 +250,8 @@ func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.C
 		return err
 	}
 	if len(unsigned.Reservations) == 0 {
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made once what has a lower nonce is included"}
+		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made once " +
+			"what has a lower nonce is included"}
 	}
 	p, err = s.keepAgain(ctx, passage{p, order, stepBump, lease}, unsigned)
 	if err != nil || p.Height > 0 {
@@ -260,11 +275,14 @@ func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.C
 	if p.TxID != signed.TxID {
 		return nil // it has come back meanwhile
 	}
-	err = s.DB.Do(ctx, func(tx *store.Tx) error { return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String()) })
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())
+	})
 	if err != nil {
 		return err
 	}
-	s.Log.Warn("adopted transaction that left the chain is made again", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", unsigned.Fee)
+	s.Log.Warn("adopted transaction that left the chain is made again", "spend", p.ID, "chain", p.Chain, "hash",
+		signed.TxID, "fee", unsigned.Fee)
 	return s.Chain.Broadcast(ctx, signed)
 }
 

@@ -49,24 +49,25 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 		}
 		var fees []string
 		kept := &tally{}
-		sign := &observed{Signer: r.signer, outgoingID: lost, err: errAway, before: func(order chain.TxRequest, unsigned chain.UnsignedTx) {
-			fees = append(fees, unsigned.Fee.String())
-			p := r.spendNow(lost)
-			var fresh chain.UnsignedTx
-			r.must(json.Unmarshal(p.Unsigned, &fresh))
-			asked, err := outgoing.Order(p)
-			r.must(err)
-			if !reflect.DeepEqual(fresh.Reservations, unsigned.Reservations) || !slices.Equal(fresh.Bytes, unsigned.Bytes) {
-				t.Errorf("signed is %+v, recorded %+v", unsigned, fresh)
-			}
-			if !reflect.DeepEqual(asked, order) {
-				t.Errorf("the order is %+v, the signer is asked for %+v", asked, order)
-			}
-			r.reservedBy(lost, unsigned.Reservations)
-			if len(kept.signed) != len(fees) || kept.signed[0] != lost {
-				t.Errorf("it is signed %d times, and counted are %v", len(fees), kept.signed)
-			}
-		}}
+		sign := &observed{Signer: r.signer, outgoingID: lost, err: errAway,
+			before: func(order chain.TxRequest, unsigned chain.UnsignedTx) {
+				fees = append(fees, unsigned.Fee.String())
+				p := r.spendNow(lost)
+				var fresh chain.UnsignedTx
+				r.must(json.Unmarshal(p.Unsigned, &fresh))
+				asked, err := outgoing.Order(p)
+				r.must(err)
+				if !reflect.DeepEqual(fresh.Reservations, unsigned.Reservations) || !slices.Equal(fresh.Bytes, unsigned.Bytes) {
+					t.Errorf("signed is %+v, recorded %+v", unsigned, fresh)
+				}
+				if !reflect.DeepEqual(asked, order) {
+					t.Errorf("the order is %+v, the signer is asked for %+v", asked, order)
+				}
+				r.reservedBy(lost, unsigned.Reservations)
+				if len(kept.signed) != len(fees) || kept.signed[0] != lost {
+					t.Errorf("it is signed %d times, and counted are %v", len(fees), kept.signed)
+				}
+			}}
 		r.sender.Signer, r.sender.Marks = sign, kept
 		r.waitedFor(lost)
 		for range 3 {
@@ -185,7 +186,9 @@ func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
 		kept := &tally{}
 		r.waitedFor(lost)
 		r.sender.Marks = kept
-		r.sender.Signer = &observed{Signer: r.signer, outgoingID: lost, before: func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }}
+		r.sender.Signer = &observed{Signer: r.signer, outgoingID: lost, before: func(chain.TxRequest, chain.UnsignedTx) {
+			r.overthrow()
+		}}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}

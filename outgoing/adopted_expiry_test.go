@@ -68,7 +68,8 @@ func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 				r.do(func(tx *store.Tx) error {
 					return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 				})
-				first := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
+				first := r.chain.ExternalSpend(r.hot.Base,
+					chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
 				r.blocks(3)
 				explain(r, r.unclear()[0].Number)
 				r.undo(first, first)
@@ -80,7 +81,8 @@ func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 					t.Errorf("it is %s", p.Status)
 				}
 				if !r.recovering() {
-					r.noted(lost, "its bytes are not known; it ends once the final blocks are past its lifetime, unless others may have signed it")
+					r.noted(lost,
+						"its bytes are not known; it ends once the final blocks are past its lifetime, unless others may have signed it")
 				} else if name != "unclear" {
 					t.Error("the chain still recovers")
 				}
@@ -109,7 +111,8 @@ func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 		r.chain.Mine(1)
 		r.restore(before)
 		r.step()
-		if p := r.spendNow(lost); p.TxID != second || p.Height == 0 || r.versionsOf(lost) != 2 || len(r.version(second).Raw) > 0 {
+		if p := r.spendNow(lost); p.TxID != second || p.Height == 0 || r.versionsOf(lost) != 2 ||
+			len(r.version(second).Raw) > 0 {
 			t.Fatalf("the second version was not adopted: %+v", p)
 		}
 		r.undo(second, second)
@@ -145,7 +148,9 @@ func (p perishable) Capabilities() chain.Capabilities {
 	return c
 }
 
-func (p perishable) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (p perishable) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := p.Chain.After(ctx, last, limit, watch)
 	if p.after != nil {
 		return p.after(blocks, err)

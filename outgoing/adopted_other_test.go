@@ -45,7 +45,8 @@ func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 		r.forget(old)
 		meant := r.order(300_000_000, r.chain.Named("new address"))
 		item := r.unclear()[0]
-		r.must(r.resolve(recovery.Answer{Item: item.Number, Withdrawals: []bursar.ID{meant.ID}, Note: "ordered again by the customer"}))
+		r.must(r.resolve(recovery.Answer{Item: item.Number, Withdrawals: []bursar.ID{meant.ID},
+			Note: "ordered again by the customer"}))
 		r.recovered()
 		r.vanishes(item.TxID)
 		r.refusedAgain(item.SpendID, "it does not pay just what was ordered")
@@ -72,7 +73,8 @@ func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
 						return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 					})
 				}
-				first := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
+				first := r.chain.ExternalSpend(r.hot.Base,
+					chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
 				r.blocks(3)
 				if forgot {
 					r.must(r.resolve(recovery.Answer{Item: r.unclear()[0].Number, Rest: store.UsedForOperator, Actor: "ann"}))
@@ -104,7 +106,8 @@ func TestAnAdoptedFailureIsNotMadeAgain(t *testing.T) {
 		r.do(func(tx *store.Tx) error {
 			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 		})
-		failed := r.chain.ExternalFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(1)})
+		failed := r.chain.ExternalFailed(r.hot.Base,
+			chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(1)})
 		r.blocks(1)
 		x := r.externalSpend(failed)
 		if x.SpendID.IsZero() || x.Status != store.ExternalAdopted {

@@ -228,7 +228,8 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 				w := r.order(100_000_000, r.chain.Named("another"))
 				r.blocks(30)
 				lost := unclear[0].SpendID
-				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent || !strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
+				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent ||
+					!strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
 					t.Errorf("it is %s with the error %q", p.Status, p.Error)
 				}
 				_, err := r.sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})

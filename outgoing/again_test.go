@@ -45,7 +45,8 @@ func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 			}
 			r.blocks(1)
 		}
-		if x := r.externalSpend(external); x.Status != store.ExternalAdopted || r.spendNow(ours).Status != bursar.OutgoingAbandoned {
+		if x := r.externalSpend(external); x.Status != store.ExternalAdopted ||
+			r.spendNow(ours).Status != bursar.OutgoingAbandoned {
 			t.Errorf("the external spend is %s, and what was to pay it is %s", x.Status, r.spendNow(ours).Status)
 		}
 		r.chain.ClearFaults()
@@ -70,7 +71,8 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 		if !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "ask whether it expired") {
 			t.Errorf("the step ends with %v", err)
 		}
-		if x, p := r.externalSpend(external), r.spendNow(ours); x.Status != store.ExternalUnclear || p.Status == bursar.OutgoingAbandoned {
+		if x, p := r.externalSpend(external), r.spendNow(ours); x.Status != store.ExternalUnclear ||
+			p.Status == bursar.OutgoingAbandoned {
 			t.Errorf("the external spend is %s, and what was to pay it is %s", x.Status, p.Status)
 		}
 		r.chain.ClearFaults()
@@ -108,7 +110,8 @@ func TestWhatIsUnsignedOutlastsADoubt(t *testing.T) {
 		r.do(func(tx *store.Tx) error {
 			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 		})
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(100_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")},
+			Amount: bursar.Units(100_000_000)})
 		r.sender.Signer = r.signer
 		r.blocks(12)
 		if len(reserved) != 1 || reserved[0].Status != bursar.OutgoingReserved || len(r.unclear()) != 1 {

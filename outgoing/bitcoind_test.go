@@ -85,8 +85,10 @@ func (b *bank) open() {
 		Hot: b.hot.Base, Capital: b.hot.Base})
 	b.sender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
 		Hot: b.hot, MaxFee: maxFee, ConsolidateAbove: 1000}
-	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.registry, b.ids, nil)
-	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db, Hot: map[bursar.ChainID]string{capabilities.ID: b.hot.Base},
+	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.registry,
+		b.ids, nil)
+	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db,
+		Hot:    map[bursar.ChainID]string{capabilities.ID: b.hot.Base},
 		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.registry, IDs: b.ids, Log: log})
 	b.round()
 }
@@ -123,7 +125,8 @@ func (b *bank) paid(account int, amounts ...uint64) []string {
 // ordered takes an order of an account.
 func (b *bank) ordered(account int, amount, to string) bursar.Withdrawal {
 	b.t.Helper()
-	w, err := b.withdrawals.Request(ctx, withdrawal.Order{Account: b.accounts[account], Currency: "BTC", Amount: amount, Address: to})
+	w, err := b.withdrawals.Request(ctx, withdrawal.Order{Account: b.accounts[account], Currency: "BTC", Amount: amount,
+		Address: to})
 	b.must(err)
 	return w
 }

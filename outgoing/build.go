@@ -16,7 +16,9 @@ import (
 
 // build builds the transaction and claims what it uses up. It returns the outgoing transaction unchanged, with an
 // error, when that cannot be done now.
-func (s *Sender) build(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) build(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
 		return p, err
@@ -43,7 +45,9 @@ func (s *Sender) build(ctx context.Context, lease store.Lease, state store.Chain
 
 // reserve makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned
 // transaction, in one transaction.
-func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
+func (s *Sender) reserve(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(unsigned)
 	if err != nil {
 		return p, err
@@ -117,7 +121,9 @@ func nonceOf(base, resource string) (uint64, bool) {
 }
 
 // cannotBuild answers the reasons that an unsigned transaction was not made.
-func (s *Sender) cannotBuild(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error) (bursar.OutgoingTx, error) {
+func (s *Sender) cannotBuild(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error,
+) (bursar.OutgoingTx, error) {
 	var funds *chain.NeedsFundsError
 	var gas *chain.NeedsGasError
 	var refused *chain.RefusedError
@@ -167,7 +173,9 @@ func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.Outgoi
 // giveUp ends an outgoing transaction that can never be paid as it stands and was never signed: a single withdrawal
 // fails and is refunded, a refund to a sender is reopened. Of several withdrawals those fail that can never be paid,
 // and the others wait again; where it is not known which, each is tried alone.
-func (s *Sender) giveUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int) (bursar.OutgoingTx, error) {
+func (s *Sender) giveUp(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int,
+) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 && len(which) == 0 {
 		s.batch[p.Currency] = 1
 		return s.requeue(ctx, lease, p)
@@ -221,7 +229,12 @@ func (s *Sender) halt(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(p.Chain), Kind: store.HaltByExternalSpend, Ref: p.ID.String(), Reason: reason}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{
+			Scope:  store.HaltChain(p.Chain),
+			Kind:   store.HaltByExternalSpend,
+			Ref:    p.ID.String(),
+			Reason: reason,
+		}); err != nil {
 			return err
 		}
 		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "foreign_nonce", Ref: p.ID.String(), Message: reason})

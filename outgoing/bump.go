@@ -13,7 +13,9 @@ import (
 // bumpFee replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
 // included. It does nothing where another outgoing transaction builds on the transaction's change, or where it waits
 // for another's nonce.
-func (s *Sender) bumpFee(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bool, error) {
+func (s *Sender) bumpFee(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+) (bool, error) {
 	order, unsigned, err := s.higherFee(ctx, lease, state, p)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return false, s.topUp(ctx, lease, p, gas) // the gas that it had was reorged out, or does not suffice any more
@@ -26,7 +28,9 @@ func (s *Sender) bumpFee(ctx context.Context, lease store.Lease, state store.Cha
 
 // higherFee drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is
 // empty where nothing may replace it now.
-func (s *Sender) higherFee(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
+func (s *Sender) higherFee(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	var changeUsed bool
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		changeUsed, err = tx.UTXOs().ChangeReserved(ctx, p.ID)
@@ -127,7 +131,8 @@ func includesAll(resources, wanted []string) bool {
 
 // replace claims, signs, stores and sends a fee bump, and reports whether the version before is not to be sent any
 // more. A bump that comes too late, because the lower fee is in a block meanwhile, is dropped.
-func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx) (bool, error) {
+func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+	order chain.TxRequest, unsigned chain.UnsignedTx) (bool, error) {
 	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.gate(ctx, tx, passage{now, order, stepBump, lease}); err != nil {
 			return err

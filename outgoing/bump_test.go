@@ -68,7 +68,9 @@ type watched struct {
 	tell func(chain.UnsignedTx)
 }
 
-func (s watched) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (s watched) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	s.tell(unsigned)
 	return s.Signer.Sign(ctx, id, order, unsigned)
 }
@@ -79,7 +81,8 @@ func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 	for _, resource := range unsigned.Reservations {
 		undo := errors.New("undo")
 		err := r.db.Do(ctx, func(tx *store.Tx) error {
-			err := tx.Reservations().Reserve(ctx, bursar.OutgoingTx{ID: bursar.ID{15: 9}, Chain: r.chain.Capabilities().ID}, []string{resource})
+			err := tx.Reservations().Reserve(ctx, bursar.OutgoingTx{ID: bursar.ID{15: 9}, Chain: r.chain.Capabilities().ID},
+				[]string{resource})
 			return errors.Join(err, undo)
 		})
 		if !errors.Is(err, store.ErrClaimed) {
@@ -229,7 +232,8 @@ func TestNothingIsBumpedBehindANonceThatIsStuck(t *testing.T) {
 			r.step()
 		}
 		if open := r.open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
-			t.Fatalf("%d bids of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses, open[1].Versions)
+			t.Fatalf("%d bids of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses,
+				open[1].Versions)
 		}
 		r.sender.Signer = r.signer
 		r.trouble = false
@@ -245,7 +249,9 @@ type refusing struct {
 	times      *int
 }
 
-func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (s refusing) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	if order.ID == s.outgoingID {
 		*s.times++
 		return chain.SignedTx{}, errors.New("no answer")

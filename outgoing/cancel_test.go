@@ -17,8 +17,9 @@ func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		limit := map[string]bursar.Amount{"": bursar.Units(1_000_000)}
 		var err error
-		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
-			MaxFee: bursar.Units(1 << 30), Hourly: limit}})
+		r.signer, err = signer.New(r.keys.Keys,
+			map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+				MaxFee: bursar.Units(1 << 30), Hourly: limit}})
 		r.must(err)
 		r.restart()
 		r.fund()

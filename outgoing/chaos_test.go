@@ -49,7 +49,8 @@ func newChaos(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
 	r.currency.ApprovalAbove = bursar.Units(12_000_000)
 	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency})
 	r.must(err)
-	s := &chaos{clock: c, broken: &interruption{}, simulatedRun: &simulatedRun{harness: r, promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(seed, 11))}}
+	s := &chaos{clock: c, broken: &interruption{},
+		simulatedRun: &simulatedRun{harness: r, promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(seed, 11))}}
 	r.trouble = true
 	s.signer = newFlakySigner(r, s.meanwhile)
 	for i := range s.procs {
@@ -341,9 +342,10 @@ func TestChaos(t *testing.T) {
 		from, seeds = n, n+100
 	}
 	for name, config := range map[string]sim.Config{
-		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
-		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
-		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6, BumpAfter: 1 << 40},
+		"coins": {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
+		"nonce": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
+		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6,
+			BumpAfter: 1 << 40},
 	} {
 		for seed := from; seed < seeds; seed++ {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {

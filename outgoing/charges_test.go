@@ -81,7 +81,8 @@ func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 			t.Errorf("after the first that paid it has left, it is paid: %v, by the same: %v", c.Paid(), c.PaidBy == by)
 		}
 		// The newest comes first.
-		r.wantEvents(0, bursar.EventPaid, bursar.EventDepositReversed, bursar.EventDeposit, bursar.EventPaid, bursar.EventDeposit)
+		r.wantEvents(0, bursar.EventPaid, bursar.EventDepositReversed, bursar.EventDeposit, bursar.EventPaid,
+			bursar.EventDeposit)
 	})
 }
 

@@ -34,8 +34,15 @@ func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store
 	if !ok {
 		return fmt.Errorf("chain %s has no currency of its own configured", id)
 	}
-	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
-	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
+	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base},
+		Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
+	order := chain.TxRequest{
+		ID:       s.IDs.Next(),
+		Kind:     chain.KindConsolidation,
+		Payments: []chain.Payment{home},
+		Change:   s.Hot,
+		MaxFee:   s.MaxFee,
+	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -95,7 +102,9 @@ func sumOf(utxos []chain.UTXO) (sum bursar.Amount) {
 
 // noConsolidation ends a consolidation that is not worth its fee now, or has nothing to make one of. Another one is
 // ordered when there is reason again, and not before the next block: each leaves a row.
-func (s *Sender) noConsolidation(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) (bursar.OutgoingTx, error) {
+func (s *Sender) noConsolidation(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
+) (bursar.OutgoingTx, error) {
 	s.vain = s.asked
 	s.Log.Info("nothing is consolidated now", "spend", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {

@@ -45,7 +45,8 @@ func TestAForgottenPaymentIsNotTakenForAnEqualOneThatIsSent(t *testing.T) {
 
 // tronlike is a chain that numbers nothing: what is sent may be included beside an equal payment that the database has
 // forgotten.
-var tronlike = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Expiry: 6, Unnumbered: true}
+var tronlike = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Expiry: 6,
+	Unnumbered: true}
 
 // A payment is sent, and an equal one of a forgotten order is in a block. It is not taken for the one that is sent,
 // which may still be included: an operator is asked. Where that expires instead, it is taken for it, and nobody is paid

@@ -75,7 +75,9 @@ func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.Externa
 }
 
 // judgeExternal has the books say what an external spend is. One that is ours begins a recovery: there may be more.
-func (e *Externals) judgeExternal(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend) (found recovery.Finding, err error) {
+func (e *Externals) judgeExternal(
+	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,
+) (found recovery.Finding, err error) {
 	id := e.Capabilities.ID
 	recovering, err := tx.Recoveries().IsOpen(ctx, id)
 	if err != nil {
@@ -87,7 +89,8 @@ func (e *Externals) judgeExternal(ctx context.Context, tx *store.Tx, b *follow.B
 	}
 	e.logFound(tx, b, x, found)
 	if !recovering {
-		cause := fmt.Sprintf("transaction %s in block %d of %s is from our address %s, and this database does not know it: it is older than the chain", x.TxID, b.Ref.Height, id, x.Base)
+		cause := fmt.Sprintf("transaction %s in block %d of %s is from our address %s, and this database does not know "+
+			"it: it is older than the chain", x.TxID, b.Ref.Height, id, x.Base)
 		if err := e.begin(ctx, tx, cause); err != nil {
 			return found, err
 		}
@@ -95,9 +98,15 @@ func (e *Externals) judgeExternal(ctx context.Context, tx *store.Tx, b *follow.B
 	if found.Verdict != recovery.Unclear {
 		return found, nil
 	}
-	return found, tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: recovery.AlarmUnclear, Ref: x.TxID, Message: fmt.Sprintf(
-		"transaction %s in block %d is from our address %s and this database does not know it: %s; say what it was with `bursar recovery status` and `bursar recovery adopt`",
-		x.TxID, b.Ref.Height, x.Base, found.Reason)})
+	return found, tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: id,
+		Kind:  recovery.AlarmUnclear,
+		Ref:   x.TxID,
+		Message: fmt.Sprintf(
+			"transaction %s in block %d is from our address %s and this database does not know it: %s; say what it was with "+
+				"`bursar recovery status` and `bursar recovery adopt`",
+			x.TxID, b.Ref.Height, x.Base, found.Reason),
+	})
 }
 
 func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
@@ -113,16 +122,21 @@ func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
 
 func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpend, found recovery.Finding) {
 	tx.After(func() {
-		e.Log.Warn("external spend recorded", "chain", e.Capabilities.ID, "hash", x.TxID, "height", b.Ref.Height, "address", x.Base,
+		e.Log.Warn("external spend recorded", "chain", e.Capabilities.ID, "hash", x.TxID, "height", b.Ref.Height, "address",
+			x.Base,
 			"verdict", found.Verdict, "spend", found.OutgoingID, "reason", found.Reason)
 	})
 }
 
 // haltForExternalSpend stops payments on the chain, and on every chain that shares its keys.
-func (e *Externals) haltForExternalSpend(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend) error {
-	reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height, x.Base)
+func (e *Externals) haltForExternalSpend(
+	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,
+) error {
+	reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height,
+		x.Base)
 	e.Log.Error("a key of ours is in other hands", "chain", e.Capabilities.ID, "hash", x.TxID, "address", x.Base)
-	reason, err := tx.Halts().PutSharing(ctx, e.Capabilities.ID, store.Halt{Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: reason}, e.Kin)
+	reason, err := tx.Halts().PutSharing(ctx, e.Capabilities.ID,
+		store.Halt{Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: reason}, e.Kin)
 	if err != nil {
 		return err
 	}

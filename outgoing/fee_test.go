@@ -47,7 +47,8 @@ func TestWhatWasFinalCanBeBumpedAgain(t *testing.T) {
 // expired has cost nothing.
 func TestNoFeeIsBookedForWhatExpired(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})
+		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
+			Expiry: 6})
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
 		r.chain.Mine(3)

@@ -65,7 +65,8 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		r.settle()
 		got, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
 		r.must(err)
-		if spent, _ := bursar.Sum(order.Amount, order.Fee); got.Status != bursar.WithdrawalConfirmed || got.Fee != order.Fee || r.available(0) != before.SubOrZero(spent) {
+		if spent, _ := bursar.Sum(order.Amount, order.Fee); got.Status != bursar.WithdrawalConfirmed ||
+			got.Fee != order.Fee || r.available(0) != before.SubOrZero(spent) {
 			t.Errorf("after %s were spent of %s there are %s: %+v", spent, before, r.available(0), got)
 		}
 		if got := r.income(ledger.WithdrawalFees); got != order.Fee {
@@ -73,7 +74,8 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		}
 		next, err := r.withdraw(0, 10_000_001, r.chain.Named("outsider"))
 		r.must(err)
-		if quote, err := r.chain.Quote(ctx, chain.Payment{Address: next.Address, Amount: next.Amount}); err != nil || next.Fee != quote {
+		if quote, err := r.chain.Quote(ctx, chain.Payment{Address: next.Address, Amount: next.Amount}); err != nil ||
+			next.Fee != quote {
 			t.Errorf("by the currency's fee again the order costs %s, the network %s, %v", next.Fee, quote, err)
 		}
 		r.settle()
@@ -182,7 +184,8 @@ func TestADepositIsWhatIsCreditedAndWhatIsTaken(t *testing.T) {
 		r.step()
 		w := r.wallet(0)
 		rapid.Check(t, func(t *rapid.T) {
-			fee := bursar.Fee{Millionths: rapid.Uint32Range(0, 1_000_000).Draw(t, "millionths"), Fixed: bursar.Units(rapid.Uint64().Draw(t, "fixed"))}
+			fee := bursar.Fee{Millionths: rapid.Uint32Range(0, 1_000_000).Draw(t, "millionths"),
+				Fixed: bursar.Units(rapid.Uint64().Draw(t, "fixed"))}
 			if rapid.Bool().Draw(t, "small") {
 				fee.Fixed = bursar.Units(rapid.Uint64Range(0, 5000).Draw(t, "fixed"))
 			}

@@ -25,7 +25,9 @@ func (m resolvedBeside) Head(ctx context.Context) (chain.Head, error) {
 	return head, err
 }
 
-func (m resolvedBeside) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (m resolvedBeside) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := m.Chain.After(ctx, last, limit, watch)
 	m.meanwhile()
 	return blocks, err
@@ -55,7 +57,9 @@ func (m resolvedBeside) Expired(ctx context.Context, d chain.UnsignedTx, txID st
 	return expired, err
 }
 
-func (m resolvedBeside) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (m resolvedBeside) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	held, err := m.Chain.Holdings(ctx, bases, contract, at)
 	m.meanwhile()
 	return held, err
@@ -100,7 +104,9 @@ func newFlakySigner(r *harness, meanwhile func()) *flakySigner {
 	return m
 }
 
-func (m *flakySigner) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (m *flakySigner) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	m.meanwhile()
 	if m.mood == away {
 		return chain.SignedTx{}, errAway

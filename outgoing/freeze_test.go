@@ -81,7 +81,8 @@ func (r *harness) resume(h store.Halt) {
 }
 
 func (r *harness) freezeOf(account int) store.Halt {
-	return store.Halt{Scope: store.HaltAccount(r.accounts[account]), Kind: store.HaltByOperator, Reason: "a call from the police", Actor: "ann"}
+	return store.Halt{Scope: store.HaltAccount(r.accounts[account]), Kind: store.HaltByOperator,
+		Reason: "a call from the police", Actor: "ann"}
 }
 
 // A freeze of an operator and one of a reorganisation stand side by side: the end of one does not end the other.
@@ -174,7 +175,8 @@ func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		r.do(func(tx *store.Tx) error { // the order waits for whatever reason
-			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "a look"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator,
+				Reason: "a look"})
 		})
 		order := r.order(900_000_000, r.chain.Named("double spender"))
 		r.undo(first, first, second)

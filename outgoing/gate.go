@@ -51,7 +51,8 @@ type passage struct {
 //
 // A condition is a method of its own in a file gate_<name>.go; it is added here.
 func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
-	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder, s.utxosAreThere, s.owed, s.notOutOfGas} {
+	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder,
+		s.utxosAreThere, s.owed, s.notOutOfGas} {
 		if err := condition(ctx, tx, p); err != nil {
 			return err
 		}
@@ -79,7 +80,8 @@ func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 
 // scopes names what would have to be halted to halt an outgoing transaction, accounts left aside.
 func (s *Sender) scopes(p passage) []store.HaltScope {
-	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.outgoingTx.Chain), store.HaltCurrency(p.outgoingTx.Currency)}
+	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.outgoingTx.Chain),
+		store.HaltCurrency(p.outgoingTx.Currency)}
 	for _, payment := range p.order.Payments {
 		if currency, configured := s.Registry.Asset(p.outgoingTx.Chain, payment.Contract); configured {
 			scopes = append(scopes, store.HaltCurrency(currency.Code))
@@ -138,7 +140,9 @@ func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 }
 
 // release gives back what an unsigned outgoing transaction reserved; it is drafted again, later or at once.
-func (s *Sender) release(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, reason string) (bursar.OutgoingTx, error) {
+func (s *Sender) release(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, reason string,
+) (bursar.OutgoingTx, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
@@ -194,7 +198,8 @@ func (s *Sender) served(ctx context.Context, tx *store.Tx) ([]bursar.CurrencyCod
 
 // Served returns the codes of a chain's currencies in their order, without those that are halted and those for which
 // suspended, which may be nil, gives a reason.
-func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bursar.ChainID, suspended func(bursar.CurrencyCode) string) ([]bursar.CurrencyCode, error) {
+func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bursar.ChainID,
+	suspended func(bursar.CurrencyCode) string) ([]bursar.CurrencyCode, error) {
 	codes := registry.Served(id, suspended)
 	scopes := make([]store.HaltScope, len(codes))
 	for i, code := range codes {

@@ -51,7 +51,8 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		ids = append(ids, o.ID)
 	}
 	if !slices.Equal(payments, p.order.Payments) {
-		return &HeldError{Reason: "its payments are not those of the orders that it is for: somebody changed them in the database"}
+		return &HeldError{Reason: "its payments are not those of the orders that it is for: somebody changed them in the " +
+			"database"}
 	}
 	why, err := tx.Withdrawals().NotOwed(ctx, ids, s.Books != nil)
 	if err != nil {
@@ -75,5 +76,6 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 	if err != nil || other.IsZero() {
 		return err
 	}
-	return &HeldError{Reason: fmt.Sprintf("outgoing transaction %s pays it already: somebody changed the orders in the database", other)}
+	return &HeldError{Reason: fmt.Sprintf("outgoing transaction %s pays it already: somebody changed the orders in the "+
+		"database", other)}
 }

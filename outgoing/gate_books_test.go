@@ -125,10 +125,12 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 				r.fund()
 				thief := r.chain.Named("thief")
 				if r.db.Postgres() {
-					attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.base := '` + thief + `'; RETURN NEW; END $f$`)
+					attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.base := '` + thief +
+						`'; RETURN NEW; END $f$`)
 					attack(`CREATE TRIGGER swapped BEFORE ` + event + ` ON withdrawals FOR EACH ROW EXECUTE FUNCTION swap()`)
 				} else {
-					attack(`CREATE TRIGGER swapped AFTER ` + event + ` ON withdrawals WHEN NEW.base <> '` + thief + `' BEGIN UPDATE withdrawals SET base = '` + thief + `' WHERE number = NEW.number; END`)
+					attack(`CREATE TRIGGER swapped AFTER ` + event + ` ON withdrawals WHEN NEW.base <> '` + thief +
+						`' BEGIN UPDATE withdrawals SET base = '` + thief + `' WHERE number = NEW.number; END`)
 				}
 				_, err := r.withdraw(0, 300_000_000, r.chain.Named("customer"))
 				r.must(err)
@@ -179,7 +181,8 @@ func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
 		r.must(err)
 		r.settle()
-		attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, completed_at = 0, tx_id = '' WHERE id = $1`, w.ID)
+		attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, completed_at = 0, tx_id = '' WHERE id = $1`,
+			w.ID)
 		r.trouble = true
 		for range 8 {
 			r.step()

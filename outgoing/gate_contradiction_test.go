@@ -18,10 +18,12 @@ func raise(attack func(string, ...any), account ledger.Account) {
 func (r *harness) dropped(attack func(string, ...any), table, event string) {
 	if r.db.Postgres() {
 		attack(`CREATE OR REPLACE FUNCTION drop_it() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN RETURN NULL; END $f$`)
-		attack(`CREATE TRIGGER dropped_` + table + `_` + event + ` BEFORE ` + event + ` ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION drop_it()`)
+		attack(`CREATE TRIGGER dropped_` + table + `_` + event + ` BEFORE ` + event + ` ON ` + table +
+			` FOR EACH ROW EXECUTE FUNCTION drop_it()`)
 		return
 	}
-	attack(`CREATE TRIGGER dropped_` + table + `_` + event + ` BEFORE ` + event + ` ON ` + table + ` BEGIN SELECT RAISE(IGNORE); END`)
+	attack(`CREATE TRIGGER dropped_` + table + `_` + event + ` BEFORE ` + event + ` ON ` + table +
+		` BEGIN SELECT RAISE(IGNORE); END`)
 }
 
 // The audit's halt is a row like any other: what contradicts the books is not paid though the database drops the halt.
@@ -95,7 +97,8 @@ func TestManyFaultsDoNotHideOne(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		for i := range 120 {
-			attack(`INSERT INTO posted(account, asset, debits, credits, unchecked) VALUES ($1, 'AAA', '0', '1', TRUE)`, fmt.Sprintf("a:%d", i))
+			attack(`INSERT INTO posted(account, asset, debits, credits, unchecked) VALUES ($1, 'AAA', '0', '1', TRUE)`,
+				fmt.Sprintf("a:%d", i))
 		}
 		r.must(r.sender.Books.CatchUp(ctx))
 		raise(attack, ledger.Available(r.accounts[2]))

@@ -20,8 +20,10 @@ type GasError struct {
 
 func (e *GasError) Error() string {
 	c := e.Currency
-	return fmt.Sprintf("the operator's own %s pay the network's fees of tokens, and %s %s are left where %s %s are needed: send %s to %s, take deposit or withdrawal fees in it, "+
-		"or let customers' funds pay (gas_from_customers)", c.Code, c.Exact(e.Left), c.Code, c.Exact(e.Needed), c.Code, c.Code, e.Hot)
+	return fmt.Sprintf("the operator's own %s pay the network's fees of tokens, and %s %s are left where %s %s are "+
+		"needed: send %s to %s, take deposit or withdrawal fees in it, "+
+		"or let customers' funds pay (gas_from_customers)", c.Code, c.Exact(e.Left), c.Code, c.Exact(e.Needed), c.Code,
+		c.Code, e.Hot)
 }
 
 // ofToken reports whether the fee of an outgoing transaction is the operator's to pay: it moves a token, or brings gas
@@ -42,7 +44,9 @@ func (s *Sender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) error
 
 // inBudget refuses a fee that the operator's own funds do not cover besides those of all transactions that are under
 // way.
-func (s *Sender) inBudget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount) error {
+func (s *Sender) inBudget(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount,
+) error {
 	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")
 	if s.GasFromCustomers || !known || !ofToken(order) || isVoiding(p) {
 		return nil // what makes another one void brings no token anywhere: payments of all kinds wait for it
@@ -57,7 +61,9 @@ func (s *Sender) inBudget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 // budget sets an unsigned transaction's fee aside, as far as no customer pays it, in the transaction that makes its
 // reservation. A fee bump that payments of the native asset wait behind goes beyond what there is, and the alarm says
 // so.
-func (s *Sender) budget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount) error {
+func (s *Sender) budget(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount,
+) error {
 	short := s.inBudget(ctx, tx, p, order, fee)
 	if short != nil {
 		if others, err := s.nativeBehind(ctx, tx, p); err != nil || !others {
@@ -81,15 +87,20 @@ func (s *Sender) budget(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 // such a payment costs beyond its customer's fee holds nobody up, and so neither does what it waits for.
 func (s *Sender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	own, numbered := nonceOfTx(p)
-	if !numbered || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent || s.Chain.Capabilities().Model != chain.AccountModel {
+	if !numbered || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent ||
+		s.Chain.Capabilities().Model != chain.AccountModel {
 		return false, nil
 	}
-	_, waits, err := s.behind(ctx, tx, p, own, func(_ bursar.OutgoingTx, order chain.TxRequest) (bool, error) { return !ofToken(order), nil })
+	_, waits, err := s.behind(ctx, tx, p, own, func(_ bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
+		return !ofToken(order), nil
+	})
 	return waits, err
 }
 
 // feesPaid is what the customers of a payment in the native asset have paid for it.
-func (s *Sender) feesPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest) (sum bursar.Amount, err error) {
+func (s *Sender) feesPaid(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest,
+) (sum bursar.Amount, err error) {
 	if ofToken(order) || order.Kind != chain.KindWithdrawal {
 		return sum, nil
 	}
@@ -108,5 +119,10 @@ func alarmGas(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble er
 	if !errors.As(trouble, &held) || !held.gas {
 		return nil
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "gas_budget", Ref: string(p.Chain), Message: held.Reason + ". Token sweeps, gas top-ups and token payouts wait"})
+	return tx.Alarms().Raise(ctx, store.Alarm{
+		Chain:   p.Chain,
+		Kind:    "gas_budget",
+		Ref:     string(p.Chain),
+		Message: held.Reason + ". Token sweeps, gas top-ups and token payouts wait",
+	})
 }

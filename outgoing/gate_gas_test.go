@@ -13,7 +13,8 @@ import (
 // freeTokens has the rig's chain pay a token out for nothing, and take nothing for UTXOs either.
 func (r *harness) freeTokens() bursar.Currency {
 	r.t.Helper()
-	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
+		Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 	native := r.currency
 	native.DepositFee, native.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
 	r.currency = native
@@ -70,7 +71,8 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 			r.step()
 			r.covered()
 		}
-		out, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
+		out, err := r.withdrawals.Request(ctx,
+			withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
 		r.must(err)
 		for range 12 {
 			r.chain.Mine(1)
@@ -114,10 +116,12 @@ func TestGasFromCustomers(t *testing.T) {
 		_, err := r.withdraw(0, 100_000_000, r.chain.Named("sweep my coins"))
 		r.must(err)
 		r.settle()
-		r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+		r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract,
+			Amount: bursar.Units(20_000)})
 		r.chain.Mine(4)
 		r.step()
-		out, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
+		out, err := r.withdrawals.Request(ctx,
+			withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
 		r.must(err)
 		r.settle()
 		if got := r.chain.Balance(out.Address.Base, token.Contract); got != out.Amount {
@@ -132,17 +136,20 @@ func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 		token := r.freeTokens()
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
-		r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+		r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract,
+			Amount: bursar.Units(20_000)})
 		for range 8 {
 			r.chain.Mine(1)
 			r.step()
 		}
-		_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
+		_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02",
+			Address: r.chain.Named("out")})
 		r.must(err)
 		r.step()
 		r.view(func(tx *store.Tx) error {
 			open, err := tx.Alarms().OfKind(ctx, "gas_budget")
-			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "COIN") || !strings.Contains(open[0].Message, r.hot.Base)) {
+			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "COIN") ||
+				!strings.Contains(open[0].Message, r.hot.Base)) {
 				t.Errorf("the alarms are %+v", open)
 			}
 			return err
@@ -164,7 +171,8 @@ func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 				swept, err := r.withdraw(0, 100_000_000, r.chain.Named("sweep my coins"))
 				r.must(err)
 				r.settle()
-				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract, Amount: bursar.Units(10_000)}
+				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
+					Amount: bursar.Units(10_000)}
 				fee, err := r.chain.Quote(ctx, out)
 				r.must(err)
 				var own store.Own
@@ -175,11 +183,14 @@ func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 				gas, err := bursar.Sum(own.Short.SubOrZero(own.Amount), fee, bursar.Units(100)) // for one payment at today's price
 				r.must(err)
 				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: gas})
-				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(50_000)})
-				r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+					Amount: bursar.Units(50_000)})
+				r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract,
+					Amount: bursar.Units(20_000)})
 				r.trouble = true
 				r.blocksWithoutSweeps(4)
-				paid, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: out.Address.Base})
+				paid, err := r.withdrawals.Request(ctx,
+					withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: out.Address.Base})
 				r.must(err)
 				r.check(r.sender.Step(ctx, r.lease))
 				if got := r.now(paid).Status; got != bursar.WithdrawalBroadcast {

@@ -22,7 +22,9 @@ func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 	}
 	for _, other := range unsigned {
 		if nonce, is := nonceOfTx(other); is && nonce < own {
-			return &HeldError{keeps: true, Reason: fmt.Sprintf("it waits for nonce %d of %s, which outgoing transaction %s has and is not signed", nonce, other.Base, other.ID)}
+			return &HeldError{keeps: true,
+				Reason: fmt.Sprintf("it waits for nonce %d of %s, which outgoing transaction %s has and is not signed", nonce,
+					other.Base, other.ID)}
 		}
 	}
 	return nil

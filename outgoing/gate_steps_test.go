@@ -262,7 +262,8 @@ func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 		r.order(1_000_000, r.chain.Named("two"))
 		r.trouble = true
 		r.withoutSigner(r.step)
-		if text := r.errors(); strings.Count(text, "audit the books before paying: no answer") != 2 || len(r.reserved()) != 0 {
+		if text := r.errors(); strings.Count(text, "audit the books before paying: no answer") != 2 ||
+			len(r.reserved()) != 0 {
 			t.Errorf("noted is %q", text)
 		}
 		books.n, books.fail = 0, nil

@@ -25,7 +25,9 @@ func (mute) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.Unsigne
 // honest is the signer of a rig's keys.
 func honest(r *harness) *signer.Signer {
 	id := r.chain.Capabilities().ID
-	s, err := signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: {Capabilities: r.chain.Capabilities(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+	s, err := signer.New(r.keys.Keys,
+		map[bursar.ChainID]signer.Policy{id: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+			MaxFee: bursar.Units(1 << 30)}})
 	r.must(err)
 	r.signer = s
 	return s
@@ -37,7 +39,9 @@ type busy struct {
 	meanwhile func()
 }
 
-func (b busy) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (b busy) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	signed, err := b.Signer.Sign(ctx, id, order, unsigned)
 	b.meanwhile()
 	return signed, err
@@ -67,7 +71,8 @@ func (a *asked) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 
 // scopes are the halts that cover the rig's one currency.
 func (r *harness) scopes() map[string]store.HaltScope {
-	return map[string]store.HaltScope{"all": store.HaltAll, "chain": store.HaltChain(r.chain.Capabilities().ID), "currency": store.HaltCurrency("COIN")}
+	return map[string]store.HaltScope{"all": store.HaltAll, "chain": store.HaltChain(r.chain.Capabilities().ID),
+		"currency": store.HaltCurrency("COIN")}
 }
 
 func byAnn(scope store.HaltScope) store.Halt {
@@ -113,7 +118,8 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 				}
 				r.stepAndMine(5)
 				if watched.sent != before || !r.chain.Balance(to, "").IsZero() {
-					t.Errorf("%s halted when it was %s: %d transactions were sent, %s paid", name, begin, watched.sent-before, r.chain.Balance(to, ""))
+					t.Errorf("%s halted when it was %s: %d transactions were sent, %s paid", name, begin, watched.sent-before,
+						r.chain.Balance(to, ""))
 				}
 				if text := r.errors(); !strings.Contains(text, "are halted by ann: a drill") && begin != "queued" {
 					t.Errorf("%s halted when it was %s: the operator reads %q", name, begin, text)
@@ -124,7 +130,8 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 				if r.available(1) == credited {
 					t.Errorf("%s halted: no deposit is credited", name)
 				}
-				if later, err := r.withdraw(0, 1_000_000, r.chain.Named("later")); err != nil || later.Status != bursar.WithdrawalQueued {
+				if later, err := r.withdraw(0, 1_000_000, r.chain.Named("later")); err != nil ||
+					later.Status != bursar.WithdrawalQueued {
 					t.Errorf("%s halted: an order is answered %v", name, err)
 				}
 				r.trouble = false
@@ -180,10 +187,13 @@ func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.fund()
-		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-		r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+			Amount: bursar.Units(80_000_000)})
+		r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+			Amount: bursar.Units(80_000_000)})
 		r.stepAndMine(4)
-		tokens, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("token")})
+		tokens, err := r.withdrawals.Request(ctx,
+			withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("token")})
 		r.must(err)
 		r.sender.Signer = mute{}
 		r.trouble = true
@@ -210,7 +220,8 @@ func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
 
 // withToken adds a token to the rig's chain.
 func (r *harness) withToken() bursar.Currency {
-	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
+		Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 	var err error
 	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
 	r.must(err)

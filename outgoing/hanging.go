@@ -37,7 +37,8 @@ func (s *Sender) withPoint(ctx context.Context, lease store.Lease, p bursar.Outg
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
-		s.Log.Info("sweep ended, for nothing final is left to collect", "spend", p.ID, "chain", p.Chain, "kind", p.Kind, "address", p.Base)
+		s.Log.Info("sweep ended, for nothing final is left to collect", "spend", p.ID, "chain", p.Chain, "kind", p.Kind,
+			"address", p.Base)
 	}
 	return after, err
 }
@@ -69,7 +70,9 @@ func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, er
 
 // hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and notes where that has
 // changed.
-func (s *Sender) hangs(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (hangs bool, err error) {
+func (s *Sender) hangs(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) (hangs bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, nil
 	}
@@ -93,7 +96,9 @@ func (s *Sender) hangs(ctx context.Context, lease store.Lease, state store.Chain
 
 // isDust reports whether an address holds less of the native asset than its signed sweep takes, and by the node's word
 // too little to pay for any sweep.
-func (s *Sender) isDust(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
+func (s *Sender) isDust(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
+) (bool, error) {
 	order, err := Order(p)
 	if err != nil || order.Payments[0].Contract != "" {
 		return false, err
@@ -120,7 +125,9 @@ func (s *Sender) isDust(ctx context.Context, lease store.Lease, state store.Chai
 }
 
 // hang leaves a sweep alone that has nothing to collect; where its bytes expire it ends.
-func (s *Sender) hang(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) hang(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) error {
 	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
@@ -129,7 +136,9 @@ func (s *Sender) hang(ctx context.Context, lease store.Lease, state store.ChainS
 
 // byHangingNonce has a sweep that hangs collect what a new one shall, so that the new one does not wait behind its
 // nonce. The new one ends with that.
-func (s *Sender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) byHangingNonce(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
 	if p.Kind != string(chain.KindSweep) || s.Chain.Capabilities().Model != chain.AccountModel {
 		return p, nil
 	}
@@ -164,7 +173,9 @@ func (s *Sender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar
 
 // isOutdated reports whether a signed sweep asks for another asset than it shall collect by now, or for more of a token
 // than is there: nodes would take it, and it would fail in its block.
-func (s *Sender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest store.Version) (other, more bool, err error) {
+func (s *Sender) isOutdated(
+	ctx context.Context, p bursar.OutgoingTx, newest store.Version,
+) (other, more bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, false, nil
 	}
@@ -204,7 +215,9 @@ func (s *Sender) collects(unsigned chain.UnsignedTx) (contract string, total bur
 
 // replaceByLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent
 // where that is lacking. It reports whether it replaced it.
-func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
+func (s *Sender) replaceByLess(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
+) (bool, error) {
 	order, unsigned, err := s.higherFee(ctx, lease, state, p)
 	var gas *chain.NeedsGasError
 	if errors.As(err, &gas) {

@@ -25,7 +25,8 @@ func (r *harness) catchUp() {
 func (r *harness) withoutSigner(f func()) {
 	r.t.Helper()
 	real := r.sender.Signer
-	r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+	r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+		error) {
 		return chain.SignedTx{}, errors.New("the signer is away")
 	})
 	f()

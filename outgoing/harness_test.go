@@ -52,13 +52,16 @@ type harness struct {
 func newHarness(t testing.TB, db *store.DB, config sim.Config) *harness {
 	r := &harness{t: t, db: db, chain: sim.New(config), ids: bursar.NewIDs(db.Now, nil)}
 	r.currency = bursar.Currency{Code: "COIN", Chain: config.ID, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
-		WithdrawalMinimum: bursar.Units(500), WithdrawalFee: bursar.Fee{Network: true}, DepositFee: bursar.Fee{Millionths: 10_000}}
+		WithdrawalMinimum: bursar.Units(500), WithdrawalFee: bursar.Fee{Network: true},
+		DepositFee: bursar.Fee{Millionths: 10_000}}
 	var err error
 	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency})
 	r.must(err)
 	r.keys, err = harnessKeys()
 	r.must(err)
-	r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{config.ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+	r.signer, err = signer.New(r.keys.Keys,
+		map[bursar.ChainID]signer.Policy{config.ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+			MaxFee: bursar.Units(1 << 30)}})
 	r.must(err)
 	pub, err := r.keys.Public(chain.Hot(config.Family))
 	r.must(err)
@@ -98,13 +101,17 @@ func (r *harness) restart() {
 	if r.chain.Capabilities().SharedAddress {
 		capital = "" // what comes there without a memo may be anybody's
 	}
-	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot.Base, Capital: capital})
+	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log,
+		Hot: r.hot.Base, Capital: capital})
 	maxFee := bursar.Units(1 << 30)
-	r.sender = &outgoing.Sender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
-	r.sweeper = &sweep.Sweeper{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot, MaxFee: maxFee}
+	r.sender = &outgoing.Sender{DB: r.db, Chain: r.chain, Signer: r.signer, Registry: r.registry, IDs: r.ids, Log: log,
+		Hot: r.hot, MaxFee: maxFee}
+	r.sweeper = &sweep.Sweeper{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log, Hot: r.hot,
+		MaxFee: maxFee}
 	r.wallets = wallet.NewService(r.db, r.keys, map[bursar.ChainID]wallet.Chain{id: r.chain}, r.registry, r.ids, nil)
-	r.withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.db, Chains: map[bursar.ChainID]withdrawal.Chain{id: r.chain},
-		Hot: map[bursar.ChainID]string{id: r.hot.Base}, Registry: r.registry, IDs: r.ids, Log: log})
+	r.withdrawals = withdrawal.NewService(withdrawal.Config{DB: r.db,
+		Chains: map[bursar.ChainID]withdrawal.Chain{id: r.chain},
+		Hot:    map[bursar.ChainID]string{id: r.hot.Base}, Registry: r.registry, IDs: r.ids, Log: log})
 }
 
 func (r *harness) must(err error) {
@@ -149,7 +156,8 @@ func (r *harness) wallet(account int) bursar.Wallet { return r.walletOf(account,
 
 func (r *harness) walletOf(account int, currency bursar.CurrencyCode) bursar.Wallet {
 	r.t.Helper()
-	w, err := r.wallets.Create(ctx, wallet.New{Account: r.accounts[account], Currency: currency, Webhook: "https://receiver.example/hook"})
+	w, err := r.wallets.Create(ctx, wallet.New{Account: r.accounts[account], Currency: currency,
+		Webhook: "https://receiver.example/hook"})
 	r.must(err)
 	return w
 }
@@ -159,7 +167,8 @@ func (r *harness) pay(to bursar.Address, units uint64) string {
 }
 
 func (r *harness) withdraw(account int, units uint64, to string) (bursar.Withdrawal, error) {
-	return r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[account], Currency: "COIN", Amount: r.currency.Exact(bursar.Units(units)), Address: to})
+	return r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[account], Currency: "COIN",
+		Amount: r.currency.Exact(bursar.Units(units)), Address: to})
 }
 
 // settled mines and steps until nothing is under way.
@@ -295,7 +304,8 @@ func (r *harness) audit() error {
 // charge makes a charge of an account for an amount of units.
 func (r *harness) charge(account int, units uint64) bursar.Wallet {
 	r.t.Helper()
-	w, err := r.wallets.Create(ctx, wallet.New{Account: r.accounts[account], Currency: "COIN", Webhook: "https://receiver.example/hook",
+	w, err := r.wallets.Create(ctx, wallet.New{Account: r.accounts[account], Currency: "COIN",
+		Webhook:       "https://receiver.example/hook",
 		ChargeMinimum: bursar.Units(units), ChargeLife: bursar.DefaultChargeLife})
 	r.must(err)
 	return w

@@ -62,8 +62,15 @@ func (h *Inclusions) recordUTXO(ctx context.Context, tx *store.Tx, b *follow.Blo
 	if t.UTXO == "" || t.Amount.IsZero() || !known && t.Address.Base != h.Hot {
 		return nil
 	}
-	c := store.Coin{Claim: t.UTXO, Base: t.Address.Base, Branch: chain.OwnBranch, Amount: t.Amount, Height: int64(b.Ref.Height),
-		CountsFrom: t.CountsFrom, MadeBy: b.Ours[t.TxID]}
+	c := store.Coin{
+		Claim:      t.UTXO,
+		Base:       t.Address.Base,
+		Branch:     chain.OwnBranch,
+		Amount:     t.Amount,
+		Height:     int64(b.Ref.Height),
+		CountsFrom: t.CountsFrom,
+		MadeBy:     b.Ours[t.TxID],
+	}
 	if w.Family != "" {
 		c.Branch, c.Index = chain.DepositBranch, w.Index
 	}
@@ -71,7 +78,9 @@ func (h *Inclusions) recordUTXO(ctx context.Context, tx *store.Tx, b *follow.Blo
 }
 
 // recordInclusion notes that a transaction of ours is in a block.
-func (h *Inclusions) recordInclusion(ctx context.Context, tx *store.Tx, b *follow.Block, in chain.Inclusion, outgoingID bursar.ID) error {
+func (h *Inclusions) recordInclusion(
+	ctx context.Context, tx *store.Tx, b *follow.Block, in chain.Inclusion, outgoingID bursar.ID,
+) error {
 	p, err := tx.Outgoing().Get(ctx, outgoingID)
 	if err != nil {
 		return err
@@ -114,10 +123,18 @@ func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 
 // cameBack stops spending on a chain that includes what its final blocks had proven dead: what it pays has been ordered
 // again, and may be paid by another transaction as well.
-func (h *Inclusions) cameBack(ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx) error {
-	reason := fmt.Sprintf("transaction %s of spend %s is in block %d, and final blocks had proven that it never could be; what it pays was ordered anew", txID, p.ID, b.Ref.Height)
+func (h *Inclusions) cameBack(
+	ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx,
+) error {
+	reason := fmt.Sprintf("transaction %s of spend %s is in block %d, and final blocks had proven that it never could "+
+		"be; what it pays was ordered anew", txID, p.ID, b.Ref.Height)
 	h.Log.Error("a dead transaction came back", "chain", p.Chain, "spend", p.ID, "hash", txID)
-	if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(p.Chain), Kind: store.HaltByDeadReturn, Ref: txID, Reason: reason}); err != nil {
+	if err := tx.Halts().Put(ctx, store.Halt{
+		Scope:  store.HaltChain(p.Chain),
+		Kind:   store.HaltByDeadReturn,
+		Ref:    txID,
+		Reason: reason,
+	}); err != nil {
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "abandoned_included", Ref: txID, Message: reason})
@@ -136,13 +153,20 @@ func (h *Inclusions) exclude(ctx context.Context, tx *store.Tx, b follow.Undone)
 	if err != nil || b.Height > b.State.Final || excluded == 0 {
 		return err
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "deep_reorganisation", Ref: fmt.Sprintf("%s:%d:%s", id, b.Height, b.State.Hash),
-		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again", b.Height, excluded)})
+	return tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: id,
+		Kind:  "deep_reorganisation",
+		Ref:   fmt.Sprintf("%s:%d:%s", id, b.Height, b.State.Hash),
+		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again",
+			b.Height, excluded),
+	})
 }
 
 // moveExternal notes the block of an external spend that became ours, and the nonce that it uses there: blocks show it
 // as one of ours from then on.
-func (h *Inclusions) moveExternal(ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx) error {
+func (h *Inclusions) moveExternal(
+	ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx,
+) error {
 	external, err := tx.ExternalSpends().Move(ctx, p.Chain, txID, b.Ref.Height)
 	if err != nil || !external || h.Capabilities.Model != chain.AccountModel {
 		return err
@@ -156,7 +180,9 @@ func (h *Inclusions) moveExternal(ctx context.Context, tx *store.Tx, b *follow.B
 
 // recordUnwatched notes the block of a transaction of ours that nobody watches for: one that ended so long ago, or that
 // was adopted a moment ago.
-func (h *Inclusions) recordUnwatched(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend, outgoingID bursar.ID) error {
+func (h *Inclusions) recordUnwatched(
+	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend, outgoingID bursar.ID,
+) error {
 	p, err := tx.Outgoing().Get(ctx, outgoingID)
 	switch {
 	case err != nil:
@@ -166,7 +192,12 @@ func (h *Inclusions) recordUnwatched(ctx context.Context, tx *store.Tx, b *follo
 	case p.Height > 0:
 		return nil
 	}
-	return h.recordInclusion(ctx, tx, b, chain.Inclusion{TxID: x.TxID, Failed: x.Failed, Fee: x.Fee, Delivered: x.Payments}, outgoingID)
+	return h.recordInclusion(ctx, tx, b, chain.Inclusion{
+		TxID:      x.TxID,
+		Failed:    x.Failed,
+		Fee:       x.Fee,
+		Delivered: x.Payments,
+	}, outgoingID)
 }
 
 // recordDelivered keeps what a block proves that a transaction of ours delivered: it is settled by that.
@@ -180,7 +211,8 @@ func recordDelivered(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, in
 
 func (h *Inclusions) logIncluded(tx *store.Tx, outgoingID bursar.ID, in chain.Inclusion, at chain.BlockRef) {
 	tx.After(func() {
-		h.Log.Info("spend included", "spend", outgoingID, "chain", h.Capabilities.ID, "hash", in.TxID, "height", at.Height, "failed", in.Failed, "fee", in.Fee)
+		h.Log.Info("spend included", "spend", outgoingID, "chain", h.Capabilities.ID, "hash", in.TxID, "height", at.Height,
+			"failed", in.Failed, "fee", in.Fee)
 	})
 }
 

@@ -23,12 +23,14 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 		ask := func(with outgoing.Resolution) (string, error) {
 			return r.sender.Resolve(ctx, w.OutgoingID, r.chain, with)
 		}
-		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"}, "another": {Paid: "another", Reason: "x"}} {
+		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"},
+			"another": {Paid: "another", Reason: "x"}} {
 			if _, err := ask(word); !errors.Is(err, outgoing.ErrDisputed) {
 				t.Errorf("%s: the chain's word is not taken: %v", name, err)
 			}
 		}
-		if what, err := ask(outgoing.Resolution{Paid: w.TxID, Reason: "an explorer"}); err != nil || !strings.Contains(what, "as the chain shows") {
+		if what, err := ask(outgoing.Resolution{Paid: w.TxID, Reason: "an explorer"}); err != nil ||
+			!strings.Contains(what, "as the chain shows") {
 			t.Errorf("it became %q (%v)", what, err)
 		}
 		if _, err := ask(outgoing.Resolution{}); !errors.Is(err, outgoing.ErrNotOpen) {
@@ -58,7 +60,8 @@ func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
 			}
 		}
 		r.once(w, before, to)
-		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
+		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID,
+			outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("what is settled is made void: %v", err)
 		}
 	})

@@ -16,7 +16,8 @@ import (
 func (r *harness) withTokens() *harness {
 	list := []bursar.Currency{r.currency}
 	for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
-		list = append(list, bursar.Currency{Code: code, Chain: r.chain.Capabilities().ID, Contract: r.chain.Named(strings.ToLower(string(code))), Decimals: 2, Places: 2,
+		list = append(list, bursar.Currency{Code: code, Chain: r.chain.Capabilities().ID,
+			Contract: r.chain.Named(strings.ToLower(string(code))), Decimals: 2, Places: 2,
 			Minimum: bursar.Units(10), WithdrawalMinimum: bursar.Units(10)})
 	}
 	var err error
@@ -38,7 +39,8 @@ func (r *harness) orderOf(account int, code bursar.CurrencyCode, units uint64, t
 	r.t.Helper()
 	currency, err := r.registry.Get(code)
 	r.must(err)
-	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[account], Currency: code, Amount: currency.Exact(bursar.Units(units)), Address: to})
+	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[account], Currency: code,
+		Amount: currency.Exact(bursar.Units(units)), Address: to})
 	r.must(err)
 	return w
 }
@@ -88,9 +90,12 @@ func (r *harness) jam(n int) {
 	r.blocksWithoutSweeps(4)
 	r.do(func(tx *store.Tx) error {
 		for _, w := range wallets {
-			from := chain.Source{Base: w.Address.Base, Key: chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}}
-			payment := chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(500)}
-			order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: r.sweeper.MaxFee}
+			from := chain.Source{Base: w.Address.Base,
+				Key: chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}}
+			payment := chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+				Amount: bursar.Units(500)}
+			order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from,
+				MaxFee: r.sweeper.MaxFee}
 			ordered, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, order, "TOKEN")
 			if err != nil || !ordered {
 				return fmt.Errorf("a sweep was not ordered: %w", err)
@@ -188,7 +193,8 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 		}
 		r.view(func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().OfKind(ctx, "funds_low")
-			if len(alarms) != 1 || !strings.Contains(alarms[0].Message, "lacks 14.90 TOKEN for 25 payments") || !strings.Contains(alarms[0].Message, r.hot.Base) {
+			if len(alarms) != 1 || !strings.Contains(alarms[0].Message, "lacks 14.90 TOKEN for 25 payments") ||
+				!strings.Contains(alarms[0].Message, r.hot.Base) {
 				t.Errorf("the alarms are %+v", alarms) // 25 times 0.60 are 15.00, and 0.10 is there
 			}
 			return err
@@ -293,7 +299,8 @@ func TestARefusedReceiverFailsAlone(t *testing.T) {
 		r.step()
 		r.settle()
 		got := r.statuses(list...)
-		if got[bursar.WithdrawalFailed] != 1 || got[bursar.WithdrawalConfirmed] != 3 || r.now(list[2]).Status != bursar.WithdrawalFailed {
+		if got[bursar.WithdrawalFailed] != 1 || got[bursar.WithdrawalConfirmed] != 3 ||
+			r.now(list[2]).Status != bursar.WithdrawalFailed {
 			t.Errorf("the withdrawals are %v", got)
 		}
 		txs := map[string]bool{}

@@ -349,7 +349,9 @@ type eavesdropper struct {
 	before string
 }
 
-func (e *eavesdropper) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (e *eavesdropper) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	if e.before == "" {
 		e.before = e.r.backup()
 	}

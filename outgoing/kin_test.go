@@ -20,7 +20,8 @@ func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 		w := r.wallet(1)
 		r.pay(w.Address, 300_000_000)
 		r.stepAndMine(1)
-		id := r.chain.ExternalSpend(w.Address.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
+		id := r.chain.ExternalSpend(w.Address.Base,
+			chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
 		r.stepAndMine(2)
 		for _, halted := range []bursar.ChainID{bursar.Ethereum, bursar.BSC, bursar.Polygon} {
 			r.view(func(tx *store.Tx) error {

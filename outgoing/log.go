@@ -18,6 +18,7 @@ func (s *Sender) log(tx *store.Tx, message string, p bursar.OutgoingTx, more ...
 
 func (s *Sender) logTaken(tx *store.Tx, w bursar.Withdrawal, outgoingID bursar.ID) {
 	tx.After(func() {
-		s.Log.Info("withdrawal taken up", "withdrawal", w.ID, "spend", outgoingID, "chain", s.Chain.Capabilities().ID, "account", w.AccountID)
+		s.Log.Info("withdrawal taken up", "withdrawal", w.ID, "spend", outgoingID, "chain", s.Chain.Capabilities().ID,
+			"account", w.AccountID)
 	})
 }

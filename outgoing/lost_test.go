@@ -153,7 +153,8 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 		r.step()
 		first := r.now(w).OutgoingID
 		r.chain.Forget()
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(940_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(940_000_000)})
 		r.trouble = true
 		for range 4 {
 			r.chain.Mine(1)
@@ -209,7 +210,8 @@ func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 		to := r.chain.Named("outside")
 		w := r.order(200_000_000, to)
 		real := r.sender.Signer
-		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+			error) {
 			return chain.SignedTx{}, errors.New("the signer is away")
 		})
 		r.trouble = true

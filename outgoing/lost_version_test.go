@@ -36,7 +36,8 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 			r.follow()
 			_ = r.sender.Step(ctx, r.lease)
 		}
-		if all := r.unsignedOf(lost).Reservations; len(needed) != 1 || len(all) != 2 || slices.Contains(needed, deposit+":0") {
+		if all := r.unsignedOf(lost).Reservations; len(needed) != 1 || len(all) != 2 ||
+			slices.Contains(needed, deposit+":0") {
 			t.Fatalf("at first it uses %v, later %v", needed, all)
 		}
 		r.chain.Forget()
@@ -68,7 +69,8 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 				armed, looks := false, false
 				then := func() {}
 				r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
-					looks = looks || armed && at == store.Running && strings.Contains(what, "UNION SELECT v.resource FROM moved_reservations")
+					looks = looks || armed && at == store.Running &&
+						strings.Contains(what, "UNION SELECT v.resource FROM moved_reservations")
 					if at == store.Ended && looks {
 						armed, looks = false, false
 						then()
@@ -119,7 +121,8 @@ func TestWhatIsGivenUpIsNotSentAgain(t *testing.T) {
 		watched := &interrupted{Chain: r.chain}
 		r.sender.Chain = watched
 		r.must(r.sender.Step(ctx, r.lease))
-		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned || p.Error != "" || slices.Contains(watched.sent, txID) {
+		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned || p.Error != "" ||
+			slices.Contains(watched.sent, txID) {
 			t.Errorf("it is %s with the error %q, and sent were %v", p.Status, p.Error, watched.sent)
 		}
 		r.sender.Chain = r.chain

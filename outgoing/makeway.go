@@ -51,14 +51,20 @@ func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgoi
 			return err
 		}
 		if why != "" {
-			return tx.Alarms().Raise(ctx, store.Alarm{Chain: now.Chain, Kind: alarmHeldUp, Ref: now.ID.String(), Message: found.message(now, why)})
+			return tx.Alarms().Raise(ctx, store.Alarm{
+				Chain:   now.Chain,
+				Kind:    alarmHeldUp,
+				Ref:     now.ID.String(),
+				Message: found.message(now, why),
+			})
 		}
 		by = order.ID
 		return s.orderVoid(ctx, tx, now, order, []string{fmt.Sprintf("%s/%d", now.Base, found.nonce)})
 	})
 	if err == nil && !by.IsZero() {
 		s.Log.Warn("outgoing transaction of a halted currency is being made void, for others wait behind its nonce",
-			"spend", p.ID, "by", by, "chain", p.Chain, "currency", p.Currency, "nonce", found.nonce, "waits", found.first.ID, "status", after.Status)
+			"spend", p.ID, "by", by, "chain", p.Chain, "currency", p.Currency, "nonce", found.nonce, "waits", found.first.ID,
+			"status", after.Status)
 	}
 	return err
 }
@@ -122,7 +128,9 @@ func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 
 // filler is the order of what is to take a transaction's nonce, or why there can be none. A signer knows it as gas for
 // a deposit address of ours, so that no new kind of transaction has to be allowed.
-func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
+func (s *Sender) filler(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx,
+) (order chain.TxRequest, why string, err error) {
 	capabilities := s.Chain.Capabilities()
 	native, known := s.Registry.Asset(capabilities.ID, "")
 	switch {
@@ -137,7 +145,8 @@ func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 	if err != nil || !found {
 		return order, "there is no deposit address", err
 	}
-	payee := chain.Source{Base: to.Address.Base, Key: chain.KeyRef{Family: capabilities.Family, Branch: chain.DepositBranch, Index: to.Index}}
+	payee := chain.Source{Base: to.Address.Base,
+		Key: chain.KeyRef{Family: capabilities.Family, Branch: chain.DepositBranch, Index: to.Index}}
 	order = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: s.Hot, Change: payee, MaxFee: s.MaxFee,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
 	err = s.notHalted(ctx, tx, passage{outgoingTx: bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}, order: order})
@@ -150,7 +159,9 @@ func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 
 // completeFiller has a filler take the nonce of the transaction that it makes void, whose money is spoken for by it no
 // more.
-func (s *Sender) completeFiller(ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx) error {
+func (s *Sender) completeFiller(
+	ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx,
+) error {
 	nonce, numbered := nonceOfTx(first)
 	if !numbered {
 		return fmt.Errorf("spend %s has no nonce", first.ID)
@@ -169,6 +180,8 @@ func (j *jam) message(p bursar.OutgoingTx, why string) string {
 	for i, h := range j.halts {
 		reasons[i], remedies[i] = h.String(), h.Remedy()
 	}
-	return fmt.Sprintf("outgoing transaction %s of %s has nonce %d of %s and is held: %s. %s of %s waits behind it, and others may; it cannot be made void: %s. End the halt: %s",
-		p.ID, p.Currency, j.nonce, p.Base, strings.Join(reasons, "; "), j.first.ID, j.first.Currency, why, strings.Join(remedies, ", "))
+	return fmt.Sprintf("outgoing transaction %s of %s has nonce %d of %s and is held: %s. %s of %s waits behind it, "+
+		"and others may; it cannot be made void: %s. End the halt: %s",
+		p.ID, p.Currency, j.nonce, p.Base, strings.Join(reasons, "; "), j.first.ID, j.first.Currency, why,
+		strings.Join(remedies, ", "))
 }

@@ -229,7 +229,8 @@ func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
 				armed, looks := false, false
 				then := func() {}
 				r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
-					looks = looks || armed && at == store.Running && strings.Contains(what, "ORDER BY s.number") && strings.Contains(what, "s.id <>")
+					looks = looks || armed && at == store.Running && strings.Contains(what, "ORDER BY s.number") &&
+						strings.Contains(what, "s.id <>")
 					if at == store.Ended && looks {
 						armed, looks = false, false
 						then()

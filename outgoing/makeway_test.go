@@ -198,7 +198,8 @@ func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 		r.view(func(tx *store.Tx) error {
 			open, err := tx.Alarms().OfKind(ctx, "held_up")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "`bursar currency resume COIN`") ||
-				!strings.Contains(open[0].Message, r.now(token).OutgoingID.String()) || !strings.Contains(open[0].Message, r.now(w).OutgoingID.String())) {
+				!strings.Contains(open[0].Message, r.now(token).OutgoingID.String()) ||
+				!strings.Contains(open[0].Message, r.now(w).OutgoingID.String())) {
 				t.Errorf("the alarms are %+v", open)
 			}
 			return err

@@ -25,8 +25,9 @@ func (r *harness) guarded(file string) *recovery.Guard {
 
 func (r *harness) guard(file string) *recovery.Guard {
 	capabilities := r.chain.Capabilities()
-	return &recovery.Guard{DB: r.db, Keeper: marks.NewFile(file), Chains: []bursar.ChainID{capabilities.ID}, Families: []bursar.Family{capabilities.Family},
-		Log: slog.New(slog.DiscardHandler), Name: func() string { return r.ids.Next().String() }, Derive: r.gaps}
+	return &recovery.Guard{DB: r.db, Keeper: marks.NewFile(file), Chains: []bursar.ChainID{capabilities.ID},
+		Families: []bursar.Family{capabilities.Family},
+		Log:      slog.New(slog.DiscardHandler), Name: func() string { return r.ids.Next().String() }, Derive: r.gaps}
 }
 
 func (r *harness) lead(g *recovery.Guard) {
@@ -35,7 +36,9 @@ func (r *harness) lead(g *recovery.Guard) {
 	_, err := g.Lead(ctx, id)
 	r.must(err)
 	r.sender.Marks, r.wallets.Marks = g, g
-	r.follower.Current, r.follower.KnownFinal = func() bool { return g.Leads(id) }, func() uint64 { return g.KnownFinal(id) }
+	r.follower.Current, r.follower.KnownFinal = func() bool {
+		return g.Leads(id)
+	}, func() uint64 { return g.KnownFinal(id) }
 }
 
 func (r *harness) gaps(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
@@ -83,7 +86,8 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 			found, err = tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 10})
 			return err
 		})
-		if len(found) != 1 || found[0].Address != lost.Address || found[0].Amount != bursar.Units(70_000_000) || found[0].Status != bursar.DepositConfirmed {
+		if len(found) != 1 || found[0].Address != lost.Address || found[0].Amount != bursar.Units(70_000_000) ||
+			found[0].Status != bursar.DepositConfirmed {
 			t.Fatalf("unattributed is %+v", found)
 		}
 		w := r.order(100_000_000, r.chain.Named("receiver"))
@@ -91,7 +95,8 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("the receiver holds %s", got)
 		}
-		if r.chain.Capabilities().Model == chain.AccountModel && !r.chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
+		if r.chain.Capabilities().Model == chain.AccountModel &&
+			!r.chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
 			t.Error("what arrived at the forgotten address is not swept")
 		}
 	})

@@ -16,7 +16,8 @@ import (
 func (r *harness) notify(account int, pending, withdrawals bool, webhook string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: r.accounts[account], NotifyPending: pending, NotifyWithdrawals: withdrawals, Webhook: webhook})
+		_, err := tx.Accounts().SetNotifications(ctx,
+			bursar.Account{ID: r.accounts[account], NotifyPending: pending, NotifyWithdrawals: withdrawals, Webhook: webhook})
 		return err
 	})
 }
@@ -49,7 +50,8 @@ func (r *harness) notified(account int) map[bursar.ID]notified {
 }
 
 func completed(s bursar.WithdrawalStatus) bool {
-	return slices.Contains([]bursar.WithdrawalStatus{bursar.WithdrawalConfirmed, bursar.WithdrawalRejected, bursar.WithdrawalCancelled, bursar.WithdrawalFailed}, s)
+	return slices.Contains([]bursar.WithdrawalStatus{bursar.WithdrawalConfirmed, bursar.WithdrawalRejected,
+		bursar.WithdrawalCancelled, bursar.WithdrawalFailed}, s)
 }
 
 func (r *harness) withdrawalIn(body []byte) wire.Withdrawal {
@@ -97,7 +99,8 @@ func TestWithdrawalsAreAnnouncedToWhoAsked(t *testing.T) {
 		order(10_000_000, neighbour.Address.String(), "confirmed")
 		approved := order(60_000_000, r.chain.Named("large"), "queued", "broadcast", "confirmed")
 		inside := order(60_000_000, neighbour.Address.String(), "confirmed")
-		rejected, cancelled := order(60_000_000, r.chain.Named("no"), "rejected"), order(60_000_000, r.chain.Named("back"), "cancelled")
+		rejected, cancelled := order(60_000_000, r.chain.Named("no"), "rejected"),
+			order(60_000_000, r.chain.Named("back"), "cancelled")
 		for _, decide := range []func() (bursar.Withdrawal, error){
 			func() (bursar.Withdrawal, error) { return r.withdrawals.Approve(ctx, approved) },
 			func() (bursar.Withdrawal, error) { return r.withdrawals.Approve(ctx, inside) },
@@ -167,7 +170,8 @@ func TestWhatAnAccountIsNotifiedOfCountsAtOnce(t *testing.T) {
 		if pending := count(got, "deposit_pending deposit"); pending != 1 || count(got, "deposit") != 1 {
 			t.Errorf("told of deposits: %+v", got)
 		}
-		for id, url := range map[bursar.ID]string{nowhere.ID: "https://shop.example/own", toAll.ID: "https://shop.example/own"} {
+		for id, url := range map[bursar.ID]string{nowhere.ID: "https://shop.example/own",
+			toAll.ID: "https://shop.example/own"} {
 			if g := got[id]; g.url != url || len(g.words) == 0 {
 				t.Errorf("told of a withdrawal: %+v", g)
 			}
@@ -224,7 +228,8 @@ func TestAReorgedWithdrawalIsAnnounced(t *testing.T) {
 			r.undo(first, first)
 			r.lose(15)
 			r.settle()
-			if got := words(r, w); !strings.HasPrefix(got, "broadcast confirmed broadcast queued broadcast ") || !strings.HasSuffix(got, " queued broadcast confirmed") {
+			if got := words(r, w); !strings.HasPrefix(got, "broadcast confirmed broadcast queued broadcast ") ||
+				!strings.HasSuffix(got, " queued broadcast confirmed") {
 				t.Errorf("told %s", got)
 			}
 		})

@@ -57,7 +57,9 @@ type observed struct {
 	signed     string // the last transaction
 }
 
-func (o *observed) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (o *observed) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	if order.ID != o.outgoingID {
 		return o.Signer.Sign(ctx, id, order, unsigned)
 	}

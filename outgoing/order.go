@@ -15,14 +15,18 @@ import (
 
 // Insert records an order as a new outgoing transaction, in the transaction of anyone who asks for it. currency is what
 // it moves.
-func Insert(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode) error {
+func Insert(
+	ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode,
+) error {
 	_, err := insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: recovery.ShareOf(order.Kind)}, order)
 	return err
 }
 
 // InsertSweep is Insert for a sweep of an address. It reports false, and records nothing, while another sweep of the
 // same asset of that address is open.
-func InsertSweep(ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode) (bool, error) {
+func InsertSweep(
+	ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode,
+) (bool, error) {
 	once := "sweep/" + order.From.Base + "/" + order.Payments[0].Contract
 	return insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: bursar.ShareSweep, Once: once}, order)
 }
@@ -76,7 +80,12 @@ func (s *Sender) complete(ctx context.Context, state store.ChainState, order cha
 		utxos, err := tx.UTXOs().Spendable(ctx, capabilities.ID, state.Final, state.Latest, order.ID, maxUTXOs)
 		for _, c := range utxos {
 			key := chain.KeyRef{Family: capabilities.Family, Branch: c.Branch, Index: c.Index}
-			order.UTXOs = append(order.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Unconfirmed: c.Height == 0, Source: chain.Source{Key: key, Base: c.Base}})
+			order.UTXOs = append(order.UTXOs, chain.UTXO{
+				Outpoint:    c.Claim,
+				Amount:      c.Amount,
+				Unconfirmed: c.Height == 0,
+				Source:      chain.Source{Key: key, Base: c.Base},
+			})
 		}
 		return err
 	})

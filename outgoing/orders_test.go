@@ -36,7 +36,8 @@ func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if taken.Load() != 10 && taken.Load() != 11 { // 99,000,000 left after the deposit's fee; each order costs its network fee as well
+		if taken.Load() != 10 &&
+			taken.Load() != 11 { // 99,000,000 left after the deposit's fee; each order costs its network fee as well
 			t.Fatalf("%d orders were taken, %d refused", taken.Load(), refused.Load())
 		}
 		r.available(0) // fails below zero
@@ -61,16 +62,24 @@ func TestOrdersAreRefusedBeforeAnyDebit(t *testing.T) {
 			order withdrawal.Order
 			code  bursar.ErrorCode
 		}{
-			"currency":   {withdrawal.Order{Currency: "NONE", Amount: "1", Address: r.chain.Named("x")}, bursar.CodeUnsupportedCurrency},
-			"amount":     {withdrawal.Order{Currency: "COIN", Amount: "1e1", Address: r.chain.Named("x")}, bursar.CodeInvalidAmount},
-			"zero":       {withdrawal.Order{Currency: "COIN", Amount: "0", Address: r.chain.Named("x")}, bursar.CodeInvalidAmount},
-			"places":     {withdrawal.Order{Currency: "COIN", Amount: "0.123456789", Address: r.chain.Named("x")}, bursar.CodeInvalidAmount},
-			"minimum":    {withdrawal.Order{Currency: "COIN", Amount: "0.00000499", Address: r.chain.Named("x")}, bursar.CodeBelowMinimum},
-			"address":    {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: "nowhere"}, bursar.CodeInvalidAddress},
-			"hot":        {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: r.hot.Base}, bursar.CodeDestinationRefused},
-			"no memo":    {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: demanding}, bursar.CodeDestinationRefused},
-			"balance":    {withdrawal.Order{Currency: "COIN", Amount: "0.99", Address: r.chain.Named("x")}, bursar.CodeInsufficientBalance},
-			"far beyond": {withdrawal.Order{Currency: "COIN", Amount: "1000000000", Address: r.chain.Named("x")}, bursar.CodeInsufficientBalance},
+			"currency": {withdrawal.Order{Currency: "NONE", Amount: "1", Address: r.chain.Named("x")},
+				bursar.CodeUnsupportedCurrency},
+			"amount": {withdrawal.Order{Currency: "COIN", Amount: "1e1", Address: r.chain.Named("x")},
+				bursar.CodeInvalidAmount},
+			"zero": {withdrawal.Order{Currency: "COIN", Amount: "0", Address: r.chain.Named("x")},
+				bursar.CodeInvalidAmount},
+			"places": {withdrawal.Order{Currency: "COIN", Amount: "0.123456789", Address: r.chain.Named("x")},
+				bursar.CodeInvalidAmount},
+			"minimum": {withdrawal.Order{Currency: "COIN", Amount: "0.00000499", Address: r.chain.Named("x")},
+				bursar.CodeBelowMinimum},
+			"address": {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: "nowhere"}, bursar.CodeInvalidAddress},
+			"hot": {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: r.hot.Base},
+				bursar.CodeDestinationRefused},
+			"no memo": {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: demanding}, bursar.CodeDestinationRefused},
+			"balance": {withdrawal.Order{Currency: "COIN", Amount: "0.99", Address: r.chain.Named("x")},
+				bursar.CodeInsufficientBalance},
+			"far beyond": {withdrawal.Order{Currency: "COIN", Amount: "1000000000", Address: r.chain.Named("x")},
+				bursar.CodeInsufficientBalance},
 		} {
 			c.order.Account = r.accounts[0]
 			if _, err := r.withdrawals.Request(ctx, c.order); !isCode(err, c.code) {
@@ -103,11 +112,13 @@ func TestAnOperatorDecides(t *testing.T) {
 			r.must(err)
 			return w
 		}
-		approved, rejected, cancelled, small := order(60_000_000, "approved"), order(60_000_000, "rejected"), order(60_000_000, "cancelled"), order(50_000_000, "small")
+		approved, rejected, cancelled, small := order(60_000_000, "approved"), order(60_000_000, "rejected"),
+			order(60_000_000, "cancelled"), order(50_000_000, "small")
 		if approved.Status != bursar.WithdrawalPendingApproval || small.Status != bursar.WithdrawalQueued {
 			t.Fatalf("%s and %s", approved.Status, small.Status)
 		}
-		if w, err := r.withdrawals.Reject(ctx, rejected.ID, "no"); err != nil || w.Status != bursar.WithdrawalRejected || w.Error != "no" {
+		if w, err := r.withdrawals.Reject(ctx, rejected.ID, "no"); err != nil || w.Status != bursar.WithdrawalRejected ||
+			w.Error != "no" {
 			t.Errorf("rejected: %+v, %v", w, err)
 		}
 		if w, err := r.withdrawals.Cancel(ctx, cancelled.ID); err != nil || w.Status != bursar.WithdrawalCancelled {

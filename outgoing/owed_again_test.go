@@ -31,8 +31,10 @@ func TestAnUpgradeIsSealedThoughSomethingIsBookedFirst(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		old := r.order(100_000_000, r.chain.Named("old"))
-		for _, statement := range []string{`DELETE FROM links`, `UPDATE link_head SET number = 0, key_id = '', hash = ''`, `UPDATE seals SET link = 0`,
-			`UPDATE withdrawals SET seal = NULL`, `DELETE FROM posted`, `INSERT INTO posted(account, asset, debits, credits) SELECT account, asset, debits, credits FROM balances`,
+		for _, statement := range []string{`DELETE FROM links`, `UPDATE link_head SET number = 0, key_id = '', hash = ''`,
+			`UPDATE seals SET link = 0`,
+			`UPDATE withdrawals SET seal = NULL`, `DELETE FROM posted`,
+			`INSERT INTO posted(account, asset, debits, credits) SELECT account, asset, debits, credits FROM balances`,
 			`DELETE FROM audits`, `INSERT INTO audits(name) VALUES ('books')`} {
 			attack(statement)
 		}

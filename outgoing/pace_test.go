@@ -13,8 +13,9 @@ import (
 func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		var err error
-		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
-			MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(1_000_000)}}})
+		r.signer, err = signer.New(r.keys.Keys,
+			map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+				MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(1_000_000)}}})
 		r.must(err)
 		r.restart()
 		r.step()
@@ -56,7 +57,9 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 			}
 			return err
 		})
-		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+		r.signer, err = signer.New(r.keys.Keys,
+			map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+				MaxFee: bursar.Units(1 << 30)}})
 		r.must(err)
 		r.restart() // the hour is over
 		r.trouble = false

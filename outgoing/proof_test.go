@@ -197,7 +197,9 @@ func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 // elsewhere it rests, and what is there is swept later.
 func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 	for name, unknown := range map[string]func(r *harness, node *oracle){
-		"no answer for it": func(_ *harness, node *oracle) { node.held = func([]bursar.Amount) []bursar.Amount { return nil } },
+		"no answer for it": func(_ *harness, node *oracle) {
+			node.held = func([]bursar.Amount) []bursar.Amount { return nil }
+		},
 		"answers for two": func(_ *harness, node *oracle) {
 			node.held = func([]bursar.Amount) []bursar.Amount { return make([]bursar.Amount, 2) }
 		},

@@ -66,7 +66,8 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 		return err
 	})
 	if err == nil {
-		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "spend", f.Spend, "hash", signed.TxID, "became", became)
+		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "spend", f.Spend, "hash", signed.TxID, "became",
+			became)
 	}
 	return err
 }
@@ -87,9 +88,15 @@ func alarmAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
 	if !f.Altered {
 		return nil
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: recovery.AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
-		"the database says that outgoing transaction %s was signed and forgotten, and this service has not noted that: it is not signed; somebody else has written to the database",
-		f.Spend)})
+	return tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: f.Chain,
+		Kind:  recovery.AlarmNotPutBack,
+		Ref:   f.Spend.String(),
+		Message: fmt.Sprintf(
+			"the database says that outgoing transaction %s was signed and forgotten, and this service has not noted that: "+
+				"it is not signed; somebody else has written to the database",
+			f.Spend),
+	})
 }
 
 // mayBeOut reports whether an unsigned outgoing transaction may have been signed all the same: the commit that kept its

@@ -54,11 +54,13 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 				r.sender.Signer = sign
 				r.halt(byAnn(scope(r)))
 				err := r.sender.Step(ctx, r.lease)
-				if err == nil || !strings.Contains(err.Error(), "put spend "+sign.outgoingID.String()+" back") || !strings.Contains(err.Error(), "a drill") {
+				if err == nil || !strings.Contains(err.Error(), "put spend "+sign.outgoingID.String()+" back") ||
+					!strings.Contains(err.Error(), "a drill") {
 					t.Errorf("the step ends with %v", err)
 				}
 				r.step()
-				if sign.asked > 0 || len(r.waitingToBePutBack()) != 1 || !strings.Contains(r.waitingToBePutBack()[0].Error, "a drill") {
+				if sign.asked > 0 || len(r.waitingToBePutBack()) != 1 ||
+					!strings.Contains(r.waitingToBePutBack()[0].Error, "a drill") {
 					t.Errorf("it was signed %d times, and waits as %+v", sign.asked, r.waitingToBePutBack())
 				}
 				r.wantNone("not_put_back")
@@ -92,7 +94,8 @@ func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
 		sign.err = nil
 		lead := r.lease
 		sign.before = func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }
-		if err := r.sender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) || strings.Contains(err.Error(), "put spend") {
+		if err := r.sender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) ||
+			strings.Contains(err.Error(), "put spend") {
 			t.Errorf("without the lead the step ends with %v", err)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || list[0].Error != noted || r.now(w).TxID != "" {

@@ -36,7 +36,8 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 			utxos, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
 			for _, c := range utxos {
 				key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
-				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Source: chain.Source{Key: key, Base: c.Base}})
+				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount,
+					Source: chain.Source{Key: key, Base: c.Base}})
 			}
 			return err
 		})
@@ -47,7 +48,8 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 			r.must(err)
 			return b
 		}
-		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base, "order": text(order), "draft": text(unsigned)})
+		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base,
+			"order": text(order), "draft": text(unsigned)})
 		attack(`INSERT INTO forgotten_payments(chain, number, outgoing_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), order.ID, string(content))
 		r.nothingLeaves("thief")
 		if !r.alarmed("not_put_back") {

@@ -121,7 +121,8 @@ func (s *Sender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.
 		if err != nil {
 			return err
 		}
-		order.Payments = append(order.Payments, chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount})
+		order.Payments = append(order.Payments,
+			chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount})
 	}
 	if err := Insert(ctx, tx, s.Chain.Capabilities().ID, order, queued[0].Currency); err != nil {
 		return err

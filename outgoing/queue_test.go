@@ -48,7 +48,8 @@ func TestNothingIsSettledWithoutItsFee(t *testing.T) {
 		r.must(err)
 		r.sender.Registry = others
 		for range 2 {
-			if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "no currency of its own configured") {
+			if err := r.sender.Step(ctx, r.lease); err == nil ||
+				!strings.Contains(err.Error(), "no currency of its own configured") {
 				t.Errorf("the step ends with %v", err)
 			}
 			if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {

@@ -77,7 +77,8 @@ func TestOneChainsSenderEndsNoAlarmOfAnother(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.do(func(tx *store.Tx) error {
-			return tx.Alarms().Raise(ctx, store.Alarm{Chain: "another", Kind: "funds_low", Ref: "another:COIN", Message: "of a test"})
+			return tx.Alarms().Raise(ctx, store.Alarm{Chain: "another", Kind: "funds_low", Ref: "another:COIN",
+				Message: "of a test"})
 		})
 		r.order(100_000_000, r.chain.Named("outside"))
 		r.settle()

@@ -18,7 +18,9 @@ type emptied struct {
 	lost bursar.Amount
 }
 
-func (e emptied) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (e emptied) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	held, err := e.Chain.Holdings(ctx, bases, contract, at)
 	for i, base := range bases {
 		if base == e.base && err == nil {
@@ -84,7 +86,9 @@ type given struct {
 	value bursar.Amount
 }
 
-func (g given) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (g given) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	held, err := g.Chain.Holdings(ctx, bases, contract, at)
 	for i, base := range bases {
 		if base == g.base && err == nil {
@@ -108,7 +112,8 @@ func TestReconcilingAllFindsWhatNoBlockShowed(t *testing.T) {
 		}
 		node := given{r.chain, unseen.Address.Base, bursar.Units(700)}
 		for all, surplus := range map[bool]uint64{false: 0, true: 700} {
-			lines, err := (&reconcile.Reconciler{DB: r.db, Chain: node, Registry: r.registry, Hot: r.hot.Base, All: all}).Run(ctx)
+			lines, err := (&reconcile.Reconciler{DB: r.db, Chain: node, Registry: r.registry, Hot: r.hot.Base,
+				All: all}).Run(ctx)
 			if err != nil || len(lines) != 1 || lines[0].Surplus != bursar.Units(surplus) {
 				t.Fatalf("all %v: the lines are %+v, %v", all, lines, err)
 			}

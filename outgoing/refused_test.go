@@ -26,7 +26,8 @@ func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		real := r.sender.Signer
-		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 			if order.Kind == chain.KindWithdrawal {
 				order.Payments[0].Address.Base = r.chain.Named("thief")
 			}
@@ -47,7 +48,9 @@ func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
 // signerFunc is a signer that a test stands in for.
 type signerFunc func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error)
 
-func (f signerFunc) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (f signerFunc) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	return f(ctx, id, order, unsigned)
 }
 

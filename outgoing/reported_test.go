@@ -41,7 +41,9 @@ func (f *refusals) called(what string) {
 
 // busySteps has the spender take n steps in which there is something of every kind to do – to draft, to send again, to
 // bump and to settle – and statements are refused. judge looks at each; in the end everything is paid once.
-func (r *harness) busySteps(n int, refuse func(round int) func(query string) error, judge func(f *refusals, err error)) {
+func (r *harness) busySteps(
+	n int, refuse func(round int) func(query string) error, judge func(f *refusals, err error),
+) {
 	r.t.Helper()
 	r.fund()
 	r.settle()

@@ -27,15 +27,18 @@ func (r *harness) unseen(manners sim.Manners) (w bursar.Withdrawal, included cha
 	token := r.withToken()
 	r.step()
 	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
 	r.settle()
 	r.chain.SetManners(token.Contract, manners)
 	w = r.orderOf(0, token.Code, 10_000_000, r.chain.Named("outside"))
 	r.step()
 	w = r.now(w)
 	r.do(func(tx *store.Tx) error {
-		return tx.Alarms().Raise(ctx, store.Alarm{Chain: r.chain.Capabilities().ID, Kind: "history_pruned", Ref: w.OutgoingID.String(), Message: "x"})
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: r.chain.Capabilities().ID, Kind: "history_pruned",
+			Ref: w.OutgoingID.String(), Message: "x"})
 	})
 	r.chain.Mine(1)
 	included, err := r.chain.Find(ctx, w.TxID)
@@ -54,13 +57,15 @@ func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
 			"never paid":             {NeverPaid: true, Reason: "absent in an explorer", Actor: "ann"},
 			"by another transaction": {Paid: "another", Reason: "an explorer", Actor: "ann"},
 		} {
-			if _, err := r.sender.Resolve(ctx, id, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) || r.spendNow(id).Height > 0 {
+			if _, err := r.sender.Resolve(ctx, id, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) ||
+				r.spendNow(id).Height > 0 {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		r.chain.Down("near", true) // each endpoint is asked until one shows the block
 		said, err := r.sender.Resolve(ctx, id, found{r.chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
-		if err != nil || !strings.Contains(said, "paid by transaction "+w.TxID) || !strings.Contains(said, "as the chain shows") {
+		if err != nil || !strings.Contains(said, "paid by transaction "+w.TxID) ||
+			!strings.Contains(said, "as the chain shows") {
 			t.Fatalf("%q, %v", said, err)
 		}
 		r.chain.Heal("near")
@@ -68,7 +73,8 @@ func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
 		r.wantNone("history_pruned")
 		r.follow()
 		followed := r.spendNow(id)
-		if resolved.Height != included.Height || resolved.Fee.IsZero() || resolved.Fee != followed.Fee || resolved.TxID != w.TxID {
+		if resolved.Height != included.Height || resolved.Fee.IsZero() || resolved.Fee != followed.Fee ||
+			resolved.TxID != w.TxID {
 			t.Errorf("resolved it is %+v, it is in block %d, and its fee is %s", resolved, included.Height, followed.Fee)
 		}
 		if len(followed.Delivered) == 0 || string(resolved.Delivered) != string(followed.Delivered) {
@@ -96,7 +102,8 @@ func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "does not show transaction "+w.TxID) || !errors.Is(err, sim.ErrNode) {
 			t.Errorf("the error is %v", err)
 		}
-		_, err = r.sender.Resolve(ctx, w.OutgoingID, struct{ chain.Chain }{found{r.chain, included}}, outgoing.Resolution{Actor: "ann"})
+		_, err = r.sender.Resolve(ctx, w.OutgoingID, struct{ chain.Chain }{found{r.chain, included}},
+			outgoing.Resolution{Actor: "ann"})
 		if err == nil || !strings.Contains(err.Error(), "the chain shows no single block") {
 			t.Errorf("by a chain without endpoints the error is %v", err)
 		}
@@ -119,7 +126,8 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 		r.step()
 		w = r.now(w)
 		word := outgoing.Resolution{Paid: w.TxID, Reason: "an explorer", Actor: "ann"}
-		if _, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) || !strings.Contains(err.Error(), "may still be included") {
+		if _, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) ||
+			!strings.Contains(err.Error(), "may still be included") {
 			t.Errorf("what was signed and not sent is %s: %v", r.spendNow(w.OutgoingID).Status, err)
 		}
 		r.chain.ClearFaults()
@@ -128,7 +136,8 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 		r.step()
 		for _, status := range []bursar.OutgoingStatus{bursar.OutgoingSent, bursar.OutgoingFinal} {
 			_, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, outgoing.Resolution{Actor: "ann"})
-			if want := "it is not sent and open: " + string(status); !errors.Is(err, outgoing.ErrNotOpen) || err.Error() != want {
+			if want := "it is not sent and open: " + string(status); !errors.Is(err, outgoing.ErrNotOpen) ||
+				err.Error() != want {
 				t.Errorf("the error is %v, and not %s", err, want)
 			}
 			r.settle()
@@ -161,7 +170,8 @@ func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 						meanwhile(r)
 					}
 				}}}
-				_, err := r.sender.Resolve(ctx, w.OutgoingID, asked, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
+				_, err := r.sender.Resolve(ctx, w.OutgoingID, asked,
+					outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
 				if !errors.Is(err, outgoing.ErrNotOpen) || !strings.Contains(err.Error(), "it has changed just now") {
 					t.Errorf("the error is %v", err)
 				}

@@ -45,7 +45,8 @@ func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
 			t.Fatalf("a pruned node resolved it: %v", err)
 		}
 		r.chain.Prune(0)
-		if _, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
+		if _, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
 			t.Fatalf("what the chain disproves was believed: %v", err)
 		}
 		_, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{})
@@ -61,10 +62,12 @@ func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()
 		id := r.now(w).OutgoingID
-		if _, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{NeverPaid: true}); !errors.Is(err, outgoing.ErrUnknown) {
+		if _, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{NeverPaid: true}); !errors.Is(err, outgoing.ErrUnknown) {
 			t.Fatalf("a word without a reason was believed: %v", err)
 		}
-		_, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{NeverPaid: true, Reason: "absent in two explorers", Actor: "ann"})
+		_, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{NeverPaid: true, Reason: "absent in two explorers", Actor: "ann"})
 		r.must(err)
 		r.wantAlarms()
 		r.chain.Prune(0)
@@ -81,7 +84,8 @@ func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
 		id := r.now(w).OutgoingID
-		if _, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{Paid: "another", Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
+		if _, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{Paid: "another", Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
 			t.Fatalf("another transaction was believed: %v", err)
 		}
 		_, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"})
@@ -90,7 +94,8 @@ func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
 		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %+v", got)
 		}
-		if _, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{NeverPaid: true, Reason: "a mistake"}); !errors.Is(err, outgoing.ErrNotOpen) {
+		if _, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{NeverPaid: true, Reason: "a mistake"}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("what is settled was resolved: %v", err)
 		}
 	})
@@ -102,7 +107,8 @@ func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
-		_, err := r.sender.Resolve(ctx, r.now(w).OutgoingID, r.chain, outgoing.Resolution{NeverPaid: true, Reason: "I want it so"})
+		_, err := r.sender.Resolve(ctx, r.now(w).OutgoingID, r.chain,
+			outgoing.Resolution{NeverPaid: true, Reason: "I want it so"})
 		if !errors.Is(err, outgoing.ErrDisputed) {
 			t.Fatalf("it was resolved: %v", err)
 		}

@@ -23,7 +23,8 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 	contract := order.Payments[0].Contract
 	empty, final, err := s.isEmpty(ctx, order.From.Base, contract)
 	if err != nil { // not known is not empty
-		s.Log.Warn("what is left to sweep is not known", "spend", p.ID, "chain", p.Chain, "address", order.From.Base, "error", err)
+		s.Log.Warn("what is left to sweep is not known", "spend", p.ID, "chain", p.Chain, "address", order.From.Base,
+			"error", err)
 	}
 	return s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		h, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, contract)
@@ -38,7 +39,8 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 		if err := tx.Holdings().Put(ctx, p.Chain, h); err != nil {
 			return err
 		}
-		s.log(tx, "sweep cannot be made now", now, "address", order.From.Base, "reason", cause, "due", h.Due, "rests_until", h.Rests)
+		s.log(tx, "sweep cannot be made now", now, "address", order.From.Base, "reason", cause, "due", h.Due, "rests_until",
+			h.Rests)
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 }

@@ -268,7 +268,8 @@ func TestAForgottenOrderIsAnOperatorsToExplain(t *testing.T) {
 		if err := r.resolve(recovery.Answer{Item: unclear[0].Number}); !errors.Is(err, recovery.ErrUnfit) {
 			t.Errorf("an answer that explains nothing gives %v", err)
 		}
-		if err := r.resolve(recovery.Answer{Item: unclear[0].Number, Withdrawals: []bursar.ID{other.ID}, Note: "x"}); !errors.Is(err, recovery.ErrUnfit) {
+		if err := r.resolve(recovery.Answer{Item: unclear[0].Number, Withdrawals: []bursar.ID{other.ID},
+			Note: "x"}); !errors.Is(err, recovery.ErrUnfit) {
 			t.Errorf("a withdrawal of another amount gives %v", err)
 		}
 		r.must(r.resolve(recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"}))
@@ -290,13 +291,16 @@ func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
 		r.forget(to)
 		meant := r.order(300_000_000, r.chain.Named("new address"))
 		item := r.unclear()[0].Number
-		if err := r.resolve(recovery.Answer{Item: item, Withdrawals: []bursar.ID{meant.ID}}); !errors.Is(err, recovery.ErrUnfit) {
+		if err := r.resolve(recovery.Answer{Item: item,
+			Withdrawals: []bursar.ID{meant.ID}}); !errors.Is(err, recovery.ErrUnfit) {
 			t.Fatalf("another address without a note gives %v", err)
 		}
-		r.must(r.resolve(recovery.Answer{Item: item, Withdrawals: []bursar.ID{meant.ID}, Note: "ordered again by the customer"}))
+		r.must(r.resolve(recovery.Answer{Item: item, Withdrawals: []bursar.ID{meant.ID},
+			Note: "ordered again by the customer"}))
 		r.recovered()
 		r.settle()
-		if now := r.now(meant); now.Status != bursar.WithdrawalConfirmed || !r.chain.Balance(meant.Address.Base, "").IsZero() {
+		if now := r.now(meant); now.Status != bursar.WithdrawalConfirmed ||
+			!r.chain.Balance(meant.Address.Base, "").IsZero() {
 			t.Errorf("the withdrawal is %s, and %s were paid", now.Status, r.chain.Balance(meant.Address.Base, ""))
 		}
 		if err := r.audit(); err != nil {

@@ -21,7 +21,8 @@ func (r *harness) settleExternal() (taken []store.ExternalSpend, err error) {
 		if err != nil {
 			return err
 		}
-		if taken, err = book.TakeAll(ctx, tx, state.Final, recovery.Answer{Rest: store.UsedUpAsLoss, Actor: "ann"}); err != nil {
+		if taken, err = book.TakeAll(ctx, tx, state.Final,
+			recovery.Answer{Rest: store.UsedUpAsLoss, Actor: "ann"}); err != nil {
 			return err
 		}
 		_, err = tx.Halts().Lift(ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
@@ -54,11 +55,13 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 				first, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
 				r.must(err)
 				r.step() // it is sent
-				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
+				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+					Amount: bursar.Units(70_000_000)})
 				r.chain.Mine(1)
 				r.step()
 				// Another one, with a nonce that the books know nothing of.
-				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(30_000_000)})
+				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+					Amount: bursar.Units(30_000_000)})
 				r.chain.Mine(1)
 				r.step()
 				second, err := r.withdraw(0, 100_000_000, r.chain.Named("second"))
@@ -98,8 +101,10 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 		w := r.wallet(1)
 		r.pay(w.Address, 300_000_000)
 		r.stepAndMine(1)
-		r.chain.ExternalSpend(w.Address.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
-		r.chain.ExternalFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		r.chain.ExternalSpend(w.Address.Base,
+			chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
+		r.chain.ExternalFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(1)})
 		r.stepAndMine(8)
 		taken, err := r.settleExternal()
 		if err != nil || len(taken) != 2 {
@@ -151,7 +156,8 @@ func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 		w, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
 		r.must(err)
 		r.step() // it is sent
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(70_000_000)})
 		r.chain.Mine(4)
 		r.catchUp()
 		if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
@@ -212,7 +218,8 @@ func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 		_, err := r.withdraw(0, 20_000_000, r.chain.Named("before"))
 		r.must(err)
 		r.settle()
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(1)})
 		r.chain.Mine(1)
 		w, err := r.withdraw(0, 20_000_000, r.chain.Named("after"))
 		r.must(err)

@@ -15,7 +15,8 @@ import (
 
 // Returns before and after a reorganisation deeper than finality.
 
-var memoed = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3, SharedAddress: true}
+var memoed = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3,
+	SharedAddress: true}
 
 func (r *harness) wantSender(name, want string) {
 	r.t.Helper()

@@ -39,7 +39,8 @@ func (r *harness) astray() bursar.Deposit {
 		}
 		to.Memo = 4_000_000_000
 	}
-	id := r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}}, Unproven: !to.HasMemo})
+	id := r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}},
+		Unproven: !to.HasMemo})
 	r.chain.Mine(3)
 	r.step()
 	return r.strandedBy(id)
@@ -87,7 +88,8 @@ func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
 		d := r.astray()
 		r.sendBack(d, "sender")
 		real, signed := r.sender.Signer, false
-		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 			out, err := real.Sign(ctx, id, order, unsigned)
 			if order.Kind == chain.KindWithdrawal && !signed {
 				signed = true

@@ -26,8 +26,10 @@ func (r *harness) sendBack(d bursar.Deposit, to string) bursar.Resolution {
 // wantBooks holds the operator's side of the books.
 func (r *harness) wantBooks(unattributed, returning, losses string) {
 	r.t.Helper()
-	if u, b, l := r.book(ledger.Unattributed), r.book(ledger.Returning), r.book(ledger.Losses); u != unattributed || b != returning || l != losses {
-		r.t.Errorf("%s is unattributed, %s on its way back and %s lost; want %s, %s and %s", u, b, l, unattributed, returning, losses)
+	if u, b, l := r.book(ledger.Unattributed), r.book(ledger.Returning), r.book(ledger.Losses); u != unattributed ||
+		b != returning || l != losses {
+		r.t.Errorf("%s is unattributed, %s on its way back and %s lost; want %s, %s and %s", u, b, l, unattributed, returning,
+			losses)
 	}
 }
 
@@ -61,7 +63,8 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 			t.Errorf("in the end the decision is %+v", n)
 		}
 		r.wantBooks("0", "0", "0")
-		if taken, paid := r.book(ledger.WithdrawalFees), r.book(ledger.NetworkFees); taken != n.Fee.String() || len(taken) < len(paid) {
+		if taken, paid := r.book(ledger.WithdrawalFees), r.book(ledger.NetworkFees); taken != n.Fee.String() ||
+			len(taken) < len(paid) {
 			t.Errorf("%s was kept for the chain's fees of %s", taken, paid)
 		}
 		if got := r.available(0); got != before {
@@ -81,7 +84,8 @@ func TestCapitalMayBearTheFees(t *testing.T) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
-		if _, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
+		if _, err := r.unattributed().Return(ctx,
+			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
 			t.Fatal(err)
 		}
 		r.settle()
@@ -112,7 +116,9 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 			}
 		}
 		r.chain.Fail(sim.Quote, 1, nil)
-		if _, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")}); err == nil || errors.Is(err, unattributed.ErrDestination) {
+		if _, err := r.unattributed().Return(ctx,
+			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")}); err == nil || errors.Is(err,
+			unattributed.ErrDestination) {
 			t.Errorf("a node that is away: %v", err)
 		}
 		r.wantBooks("80000005", "0", "0")
@@ -136,7 +142,8 @@ func TestAReturnIsCalledBack(t *testing.T) {
 			if _, err := r.unattributed().Cancel(ctx, d.ID, "wrong address"); err != nil {
 				t.Fatal(err)
 			}
-			if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error != "the operator called it back: wrong address" {
+			if n := r.resolution(d); n.Status != bursar.ResolutionFailed ||
+				n.Error != "the operator called it back: wrong address" {
 				t.Errorf("the decision is %+v", n)
 			}
 			r.wantAlarms("unattributed")
@@ -146,7 +153,8 @@ func TestAReturnIsCalledBack(t *testing.T) {
 			r.settle()
 			n := r.sendBack(d, "the right one")
 			r.settle()
-			if wrong, right := r.chain.Balance(r.chain.Named("sender"), ""), r.chain.Balance(r.chain.Named("the right one"), ""); !wrong.IsZero() || right != n.Amount {
+			if wrong, right := r.chain.Balance(r.chain.Named("sender"), ""),
+				r.chain.Balance(r.chain.Named("the right one"), ""); !wrong.IsZero() || right != n.Amount {
 				t.Errorf("%s went to the wrong one, %s to the right one", wrong, right)
 			}
 			r.must(r.audit())
@@ -160,7 +168,8 @@ func (r *harness) holdBack(method sim.Method) {
 	if method != "" {
 		r.chain.Fail(method, 9, nil)
 	} else {
-		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+			error) {
 			return chain.SignedTx{}, errors.New("the signer is away")
 		})
 	}
@@ -176,7 +185,8 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.sendBack(d, "sender")
 		real := r.sender.Signer
-		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 			if order.Kind == chain.KindWithdrawal {
 				order.Payments[0].Address.Base = r.chain.Named("thief")
 			}
@@ -232,7 +242,8 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 // What no node takes and no block holds until it expires is made again, and paid once.
 func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})
+		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
+			Expiry: 6})
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		d := r.stranded(r.wallet(0), 80_000_000)
@@ -282,7 +293,8 @@ func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
 func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
-		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.chain.Named("the contract"), Decimals: 6,
+			Places: 2, Minimum: bursar.Units(1000)}
 		var err error
 		r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
 		r.must(err)
@@ -307,7 +319,9 @@ func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 		r.sendBack(returned, "sender")
 		r.settle()
 		r.settle()
-		if left, hot, back := r.chain.Balance(w.Address.Base, token.Contract), r.chain.Balance(r.hot.Base, token.Contract), r.chain.Balance(r.chain.Named("sender"), token.Contract); !left.IsZero() || hot != bursar.Units(5_000_000) || back != bursar.Units(3_000_000) {
+		if left, hot, back := r.chain.Balance(w.Address.Base, token.Contract), r.chain.Balance(r.hot.Base, token.Contract),
+			r.chain.Balance(r.chain.Named("sender"), token.Contract); !left.IsZero() || hot != bursar.Units(5_000_000) ||
+			back != bursar.Units(3_000_000) {
 			t.Errorf("%s is where it arrived, %s at the hot address, %s with the sender", left, hot, back)
 		}
 		r.must(r.reconcile())
@@ -340,7 +354,8 @@ func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 			more, err = r.follower.Step(ctx, r.lease)
 			r.must(err)
 		}
-		if n := r.resolution(d); n.Status != bursar.ResolutionSigned || r.chain.Balance(r.chain.Named("sender"), "").IsZero() {
+		if n := r.resolution(d); n.Status != bursar.ResolutionSigned ||
+			r.chain.Balance(r.chain.Named("sender"), "").IsZero() {
 			t.Fatalf("the decision is %+v", n)
 		}
 		r.must(r.reconcile())
@@ -354,7 +369,8 @@ func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
-		if _, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
+		if _, err := r.unattributed().Return(ctx,
+			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
 			t.Fatal(err)
 		}
 		for range 12 { // whatever is swept meanwhile, there is no capital for the fee

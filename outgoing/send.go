@@ -55,7 +55,9 @@ func withBytes(versions []store.Version) []store.Version {
 }
 
 // broadcast sends the version that counts and notes what came of it.
-func (s *Sender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) broadcast(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) error {
 	newest := named(withBytes(versions), p.TxID)
 	other, more, err := s.isOutdated(ctx, p, newest)
 	if err != nil {

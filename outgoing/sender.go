@@ -105,7 +105,8 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	}
 	failed = errors.Join(back, failed)
 	state, err := s.state(ctx)
-	if err == nil && !state.Ready(lease) { // the database may be older than the chain, and may have paid what it takes for queued
+	if err == nil &&
+		!state.Ready(lease) { // the database may be older than the chain, and may have paid what it takes for queued
 		err = s.judgeAgain(ctx, lease, state)
 		return errors.Join(failed, err)
 	}
@@ -114,10 +115,14 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	}
 	var steps []func() error
 	if state.Halted == "" {
-		steps = append(steps, func() error { return s.takeReturn(ctx, lease) }, func() error { return s.takeQueue(ctx, lease) },
+		steps = append(steps, func() error {
+			return s.takeReturn(ctx, lease)
+		}, func() error { return s.takeQueue(ctx, lease) },
 			func() error { return s.consolidate(ctx, lease, state) })
 	}
-	steps = append(steps, func() error { return s.advanceAll(ctx, lease, state) }, func() error { return s.alarmShortages(ctx, lease) })
+	steps = append(steps, func() error {
+		return s.advanceAll(ctx, lease, state)
+	}, func() error { return s.alarmShortages(ctx, lease) })
 	for _, step := range steps {
 		err := step()
 		if err != nil && stops(ctx, err) {
@@ -136,7 +141,9 @@ func (s *Sender) remember() {
 }
 
 // advance takes an outgoing transaction that is in no block as far as it goes now, and returns it as it is then.
-func (s *Sender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
+func (s *Sender) advance(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+) (_ bursar.OutgoingTx, err error) {
 	if !s.mayBeOut(p) {
 		if p, err = s.reconsider(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
@@ -164,7 +171,9 @@ func (s *Sender) advance(ctx context.Context, lease store.Lease, state store.Cha
 }
 
 // reconsider gives up an unsigned outgoing transaction that has lost its purpose, or that may not go on now.
-func (s *Sender) reconsider(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
+func (s *Sender) reconsider(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
+) (_ bursar.OutgoingTx, err error) {
 	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved) {
 		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
@@ -239,8 +248,12 @@ func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 
 // change runs f in a transaction under the lease, with the outgoing transaction as it is now. f is not run when the
 // outgoing transaction's status is no longer the one it had, because somebody took the step already.
-func (s *Sender) change(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error) (bursar.OutgoingTx, error) {
-	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error { return f(tx, now) })
+func (s *Sender) change(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error,
+) (bursar.OutgoingTx, error) {
+	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error {
+		return f(tx, now)
+	})
 }
 
 // changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes,

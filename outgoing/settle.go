@@ -93,7 +93,8 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 
 // quiet ends the alarms about an outgoing transaction that is over.
 func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp, recovery.AlarmBytesUnknown} {
+	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp,
+		recovery.AlarmBytesUnknown} {
 		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
 		}
@@ -112,7 +113,9 @@ func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.Outgo
 	return readUnsigned(*p)
 }
 
-func (s *Sender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) error {
+func (s *Sender) settlePayments(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
+) error {
 	if p.Kind == string(chain.KindSweep) {
 		return s.settleSweep(ctx, tx, p, unsigned)
 	}

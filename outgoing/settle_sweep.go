@@ -64,7 +64,9 @@ func (s *Sender) sweptBy(unsigned chain.UnsignedTx, sweep chain.Payment) (chain.
 }
 
 // gone returns what a final sweep has taken from its address, and books what of that did not arrive.
-func (s *Sender) gone(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) {
+func (s *Sender) gone(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
+) (bursar.Amount, error) {
 	switch {
 	case sweep.Contract == "" && p.Failed:
 		return p.Fee, nil

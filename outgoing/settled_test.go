@@ -71,7 +71,8 @@ func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
 		r.step()
 		second := r.order(100_000_000, r.chain.Named("two"))
 		r.step()
-		if a, b := r.now(first), r.now(second); a.Status != bursar.WithdrawalBroadcast || b.Status != bursar.WithdrawalBroadcast || a.TxID == b.TxID {
+		if a, b := r.now(first), r.now(second); a.Status != bursar.WithdrawalBroadcast ||
+			b.Status != bursar.WithdrawalBroadcast || a.TxID == b.TxID {
 			t.Errorf("before any block the first is %s and the second %s", a.Status, b.Status)
 		}
 		r.settle()
@@ -87,7 +88,8 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		real := r.sender.Signer
-		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+			error) {
 			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonHalted}
 		})
 		r.step()

@@ -37,7 +37,8 @@ func (s *Sender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingSha
 	for _, n := range occupied {
 		total += n
 	}
-	least := map[bursar.OutgoingShare]int{bursar.ShareRefund: max(1, all/8), bursar.ShareTopUp: max(1, all/4), bursar.ShareSweep: max(1, all/8)}
+	least := map[bursar.OutgoingShare]int{bursar.ShareRefund: max(1, all/8), bursar.ShareTopUp: max(1, all/4),
+		bursar.ShareSweep: max(1, all/8)}
 	most, own := least[name]
 	if !own {
 		if most = all; s.Chain.Capabilities().Model == chain.AccountModel {
@@ -92,7 +93,8 @@ func (s *Sender) advanceSent(ctx context.Context, lease store.Lease, state store
 	var open []bursar.OutgoingTx
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		id, last := s.Chain.Capabilities().ID, s.last[part.name]
-		if open, err = tx.Outgoing().UnderWay(ctx, id, part.name, last, part.sent); err != nil || len(open) == part.sent || last == 0 {
+		if open, err = tx.Outgoing().UnderWay(ctx, id, part.name, last, part.sent); err != nil || len(open) == part.sent ||
+			last == 0 {
 			return err
 		}
 		first, err := tx.Outgoing().UnderWay(ctx, id, part.name, 0, part.sent-len(open))
@@ -116,7 +118,9 @@ func (s *Sender) advanceSent(ctx context.Context, lease store.Lease, state store
 }
 
 // advanceNew drafts what is new of a currency: as much as has room, and as long as not too much of it was in vain.
-func (s *Sender) advanceNew(ctx context.Context, lease store.Lease, state store.ChainState, part share, currency bursar.CurrencyCode) error {
+func (s *Sender) advanceNew(
+	ctx context.Context, lease store.Lease, state store.ChainState, part share, currency bursar.CurrencyCode,
+) error {
 	id := s.Chain.Capabilities().ID
 	var due []bursar.OutgoingTx
 	var occupied map[bursar.OutgoingShare]int
@@ -164,7 +168,9 @@ func (s *Sender) advanceOne(ctx context.Context, lease store.Lease, state store.
 
 // advanceNoted is advance, and notes a trouble with the outgoing transaction. It returns an error where others could
 // not go on either.
-func (s *Sender) advanceNoted(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+func (s *Sender) advanceNoted(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
 	after, err := s.advance(ctx, lease, state, p)
 	if err != nil && stops(ctx, err) {
 		return after, err

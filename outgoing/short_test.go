@@ -17,11 +17,14 @@ func (r *harness) payToken(token bursar.Currency, manners sim.Manners) bursar.Wi
 	r.t.Helper()
 	r.step()
 	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
 	r.settle()
 	r.chain.SetManners(token.Contract, manners)
-	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
+		Address: r.chain.Named("outside")})
 	r.must(err)
 	r.settle()
 	return w
@@ -30,7 +33,8 @@ func (r *harness) payToken(token bursar.Currency, manners sim.Manners) bursar.Wi
 func (r *harness) wantToken(token bursar.Currency, available, losses string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		for account, want := range map[ledger.Account]string{ledger.Available(r.accounts[0]): available, ledger.Losses: losses} {
+		for account, want := range map[ledger.Account]string{ledger.Available(r.accounts[0]): available,
+			ledger.Losses: losses} {
 			b, err := tx.Ledger().Balance(ctx, account, token.Code)
 			if err != nil {
 				return err
@@ -74,7 +78,8 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 		r.wantToken(token, "70100000", "100000")
 		r.wantAlarms("payout_short")
 		r.must(r.reconcile())
-		again, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("second")})
+		again, err := r.withdrawals.Request(ctx,
+			withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("second")})
 		for range 5 {
 			r.chain.Mine(1)
 			r.step()
@@ -244,12 +249,15 @@ func TestAShortTransferIsReconciledBeforeItIsBooked(t *testing.T) {
 				token := r.withToken()
 				r.step()
 				r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-				r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+				r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+					Amount: bursar.Units(80_000_000)})
+				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+					Amount: bursar.Units(80_000_000)})
 				r.chain.Mine(5)
 				r.catchUp()
 				r.chain.SetManners(token.Contract, manners)
-				_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+				_, err := r.withdrawals.Request(ctx,
+					withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
 				r.must(err)
 				for range 12 {
 					r.step()

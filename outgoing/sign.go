@@ -36,7 +36,8 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		}
 		return s.cannotSign(ctx, lease, p, order, unsigned, err)
 	}
-	after, err := s.store(ctx, passage{p, order, stepSign, lease}, signedVersion{unsigned, signed, 0}, bursar.OutgoingSigned)
+	after, err := s.store(ctx, passage{p, order, stepSign, lease}, signedVersion{unsigned, signed, 0},
+		bursar.OutgoingSigned)
 	var held *HeldError
 	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierReturn)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were dropped
@@ -54,7 +55,9 @@ type signedVersion struct {
 // store keeps a version of the outgoing transaction: its bytes, its id, and the change that it will bring. It keeps
 // nothing where another version is in a block already, and where the gate closed while it was signed: those bytes are
 // then neither kept nor sent.
-func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus) (bursar.OutgoingTx, error) {
+func (s *Sender) store(
+	ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus,
+) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(b.unsigned)
 	if err != nil {
 		return p.outgoingTx, err
@@ -69,11 +72,19 @@ func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bur
 		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // of a version that this one replaces
 			return err
 		}
-		if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Unsigned: text, Raw: b.signed.Raw}); err != nil {
+		if err := tx.Outgoing().AddVersion(ctx, now,
+			store.Version{TxID: b.signed.TxID, Unsigned: text, Raw: b.signed.Raw}); err != nil {
 			return err
 		}
 		for _, c := range b.signed.Change {
-			utxo := store.Coin{Claim: c.Outpoint, Base: c.Source.Base, Branch: c.Source.Key.Branch, Index: c.Source.Key.Index, Amount: c.Amount, MadeBy: now.ID}
+			utxo := store.Coin{
+				Claim:  c.Outpoint,
+				Base:   c.Source.Base,
+				Branch: c.Source.Key.Branch,
+				Index:  c.Source.Key.Index,
+				Amount: c.Amount,
+				MadeBy: now.ID,
+			}
 			if err := tx.UTXOs().Put(ctx, now.Chain, utxo); err != nil {
 				return err
 			}
@@ -108,7 +119,8 @@ func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, outgoingID b
 // cannotSign gives back the claims of an unsigned transaction that the signer refuses: nothing of it was signed, so it
 // can pay nobody. The order stays, and is drafted again; the operator is told. Several withdrawals that are too much
 // for the hour go back into the queue, to be tried in smaller company.
-func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
+func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
+	unsigned chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
@@ -126,7 +138,12 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted {
 			return err
 		}
-		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
+		return tx.Alarms().Raise(ctx, store.Alarm{
+			Chain:   p.Chain,
+			Kind:    "signer_refused",
+			Ref:     p.ID.String(),
+			Message: cause.Error(),
+		})
 	})
 	if err == nil && smaller {
 		s.batch[p.Currency] = max(1, len(order.Payments)/2)

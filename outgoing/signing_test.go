@@ -189,7 +189,8 @@ func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
 			p = r.spendNow(first.ID)
 		}
 		if p.Versions != 2 || p.SentAt <= first.SentAt || bytes.Equal(p.Unsigned, first.Unsigned) {
-			t.Errorf("it is of %d versions, sent at %d, first at %d, its draft %s", p.Versions, p.SentAt, first.SentAt, p.Unsigned)
+			t.Errorf("it is of %d versions, sent at %d, first at %d, its draft %s", p.Versions, p.SentAt, first.SentAt,
+				p.Unsigned)
 		}
 		r.view(func(tx *store.Tx) error {
 			there, err := tx.UTXOs().StillSpendable(ctx, p.Chain, change)

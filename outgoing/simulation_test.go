@@ -85,7 +85,8 @@ func (p *simulatedRun) fault() {
 	p.trouble = true
 	switch p.random.IntN(4) {
 	case 0:
-		p.chain.Fail([]sim.Method{sim.Head, sim.After, sim.Build, sim.Quote, sim.Holdings}[p.random.IntN(5)], 1+p.random.IntN(3), nil)
+		p.chain.Fail([]sim.Method{sim.Head, sim.After, sim.Build, sim.Quote, sim.Holdings}[p.random.IntN(5)],
+			1+p.random.IntN(3), nil)
 	case 1:
 		p.chain.FailBroadcasts(sim.TakenUnknown, 1+p.random.IntN(2))
 	case 2:
@@ -129,7 +130,8 @@ func (p *simulatedRun) judge() error {
 			want = orders[id].Amount
 		}
 		if got := p.chain.Balance(to, ""); err == nil && got != want {
-			err = fmt.Errorf("withdrawal %s is %s and its receiver holds %s of %s", id, orders[id].Status, got, orders[id].Amount)
+			err = fmt.Errorf("withdrawal %s is %s and its receiver holds %s of %s", id, orders[id].Status, got,
+				orders[id].Amount)
 		}
 	}
 	return err
@@ -151,7 +153,8 @@ func TestRandomHistories(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				t.Parallel()
 				config.Seed = uint64(seed)
-				p := &simulatedRun{harness: newHarness(t, storetest.Open(t, storetest.SQLite(t)), config), promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(uint64(seed), 7))}
+				p := &simulatedRun{harness: newHarness(t, storetest.Open(t, storetest.SQLite(t)), config),
+					promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(uint64(seed), 7))}
 				p.step()
 				for i := range 300 {
 					p.act()

@@ -23,9 +23,12 @@ func contents(t *testing.T, url string) [32]byte {
 	}
 	defer db.Close()
 	hash := sha256.New()
-	for _, table := range strings.Fields(column(t, db, `SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)) {
-		list := column(t, db, `SELECT group_concat('quote("' || name || '")', ' || '','' || ') FROM pragma_table_info('`+table+`')`)
-		fmt.Fprintln(hash, table, column(t, db, `SELECT group_concat(row, ';') FROM (SELECT `+list+` AS row FROM "`+table+`" ORDER BY rowid)`))
+	for _, table := range strings.Fields(column(t, db,
+		`SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)) {
+		list := column(t, db, `SELECT group_concat('quote("' || name || '")', ' || '','' || ') FROM pragma_table_info('`+
+			table+`')`)
+		fmt.Fprintln(hash, table, column(t, db, `SELECT group_concat(row, ';') FROM (SELECT `+list+` AS row FROM "`+table+
+			`" ORDER BY rowid)`))
 	}
 	return [32]byte(hash.Sum(nil))
 }
@@ -98,7 +101,8 @@ func losesTheLead(t *testing.T, config sim.Config, set func(r *harness)) {
 				then = contents(t, url)
 			}
 		}
-		r.follower.Chain, r.sender.Chain, r.sweeper.Chain = resolvedBeside{r.chain, meanwhile}, resolvedBeside{r.chain, meanwhile}, resolvedBeside{r.chain, meanwhile}
+		r.follower.Chain, r.sender.Chain, r.sweeper.Chain = resolvedBeside{r.chain, meanwhile},
+			resolvedBeside{r.chain, meanwhile}, resolvedBeside{r.chain, meanwhile}
 		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { meanwhile() }}
 		r.steps()
 		if calls < at {

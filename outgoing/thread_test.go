@@ -19,9 +19,11 @@ func both(t *testing.T, test func(t *testing.T, r *harness)) {
 
 // Chains that uses the UTXO model, by nonce, and by nonce in transactions that expire.
 var (
-	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5}
+	coined = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3,
+		MaxPayments: 5}
 	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3}
-	expiring = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6, BumpAfter: 1 << 40}
+	expiring = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6,
+		BumpAfter: 1 << 40}
 )
 
 // each runs a test on a chain of one kind, on both databases.
@@ -247,7 +249,8 @@ func TestAnExternalSpendStopsTheChain(t *testing.T) {
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
 		r.step()
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(1_000_000)})
 		r.chain.Mine(1)
 		r.step()
 		to := r.chain.Named("outside")
@@ -310,7 +313,8 @@ func TestARescanFindsWhatWasMissed(t *testing.T) {
 // futureAddress is what a wallet that is not made yet will have.
 func (r *harness) futureAddress(index uint32) bursar.Address {
 	r.t.Helper()
-	pub, err := r.keys.Public(chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: index})
+	pub, err := r.keys.Public(chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch,
+		Index: index})
 	r.must(err)
 	address, err := r.chain.Address(pub, 0)
 	r.must(err)

@@ -69,7 +69,8 @@ func (j *judgement) decideOne() {
 		_, err = operator.Keep(ctx, d.ID, "")
 	default:
 		to := j.chain.Named(fmt.Sprint("sender ", len(j.returned)))
-		if _, err = operator.Return(ctx, unattributed.Return{Deposit: d.ID, To: to, FromCapital: j.random.IntN(2) == 0}); err == nil {
+		if _, err = operator.Return(ctx, unattributed.Return{Deposit: d.ID, To: to,
+			FromCapital: j.random.IntN(2) == 0}); err == nil {
 			j.returned[to] = d.ID
 			if j.random.IntN(4) == 0 {
 				j.step()
@@ -79,7 +80,8 @@ func (j *judgement) decideOne() {
 			}
 		}
 	}
-	for _, allowed := range []error{unattributed.ErrNotFinal, unattributed.ErrTooLate, unattributed.ErrDestination, store.ErrDecided} {
+	for _, allowed := range []error{unattributed.ErrNotFinal, unattributed.ErrTooLate, unattributed.ErrDestination,
+		store.ErrDecided} {
 		if errors.Is(err, allowed) {
 			return
 		}
@@ -95,7 +97,8 @@ func (j *judgement) rest() {
 	for range 20 {
 		waits := false
 		j.view(func(tx *store.Tx) (err error) {
-			waits, err = tx.Resolutions().AnyRefundQueued(ctx, j.chain.Capabilities().ID, j.registry.Served(j.chain.Capabilities().ID, nil))
+			waits, err = tx.Resolutions().AnyRefundQueued(ctx, j.chain.Capabilities().ID,
+				j.registry.Served(j.chain.Capabilities().ID, nil))
 			return err
 		})
 		if !waits {
@@ -137,8 +140,10 @@ func (j *judgement) judgeResolutions() error {
 			return fmt.Errorf("the sender of deposit %s holds %s, and the newest decision is %+v", id, got, n)
 		}
 	}
-	if u, b, l := j.book(ledger.Unattributed), j.book(ledger.Returning), j.book(ledger.Losses); u != open.String() || b != "0" || l != lost.String() {
-		return fmt.Errorf("the books say %s unattributed, %s on its way back, %s lost; the deposits say %s and %s", u, b, l, open, lost)
+	if u, b, l := j.book(ledger.Unattributed), j.book(ledger.Returning), j.book(ledger.Losses); u != open.String() ||
+		b != "0" || l != lost.String() {
+		return fmt.Errorf("the books say %s unattributed, %s on its way back, %s lost; the deposits say %s and %s", u, b, l,
+			open, lost)
 	}
 	return nil
 }
@@ -161,7 +166,9 @@ func TestRandomResolutions(t *testing.T) {
 				t.Parallel()
 				config.Seed = uint64(seed)
 				r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
-				j := &judgement{returned: map[string]bursar.ID{}, simulatedRun: &simulatedRun{harness: r, promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(uint64(seed), 11))}}
+				j := &judgement{returned: map[string]bursar.ID{},
+					simulatedRun: &simulatedRun{harness: r, promised: map[string]bursar.ID{},
+						random: rand.New(rand.NewPCG(uint64(seed), 11))}}
 				j.step()
 				for i := range 300 {
 					j.act()

@@ -25,12 +25,14 @@ func (r *harness) unattributed() *unattributed.Service {
 
 func (r *harness) unattributedOver(db *store.DB) *unattributed.Service {
 	at := unattributed.ChainDesk{Chain: r.chain, Creditor: r.follower.Deposits, Hot: r.hot.Base}
-	return &unattributed.Service{DB: db, Chains: map[bursar.ChainID]unattributed.ChainDesk{r.chain.Capabilities().ID: at}, Registry: r.registry, IDs: r.ids, Log: slog.New(slog.DiscardHandler)}
+	return &unattributed.Service{DB: db, Chains: map[bursar.ChainID]unattributed.ChainDesk{r.chain.Capabilities().ID: at},
+		Registry: r.registry, IDs: r.ids, Log: slog.New(slog.DiscardHandler)}
 }
 
 // payUnproven pays a wallet in a way that no single transaction can be shown for: it fits no wallet.
 func (r *harness) payUnproven(to bursar.Wallet, units uint64) string {
-	return r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to.Address, Amount: bursar.Units(units)}}, Unproven: true})
+	return r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to.Address, Amount: bursar.Units(units)}},
+		Unproven: true})
 }
 
 // stranded pays a wallet's address inferred, waits until that is final, and returns it.
@@ -202,7 +204,8 @@ func TestAValueIsDecidedOnce(t *testing.T) {
 			}
 		}
 		if r.available(0) != before || r.book(ledger.Capital) != "80000000" || r.book(ledger.Unattributed) != "0" {
-			t.Errorf("a refused decision changed the books: %s capital, %s unattributed", r.book(ledger.Capital), r.book(ledger.Unattributed))
+			t.Errorf("a refused decision changed the books: %s capital, %s unattributed", r.book(ledger.Capital),
+				r.book(ledger.Unattributed))
 		}
 		if n := r.resolution(d); n.Kind != bursar.ResolutionKeep || n.Note != "mine" {
 			t.Errorf("the decision is %+v", n)
@@ -286,7 +289,8 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 			t.Errorf("the event goes to %q", events[0].URL)
 		}
 		got := r.deposit(d.ID)
-		if view := wire.NewDeposit(got, r.currency, wire.ConfirmationContext{}); view.WalletID != nil || view.Status != bursar.DepositConfirmed || got.AccountID != r.accounts[0] {
+		if view := wire.NewDeposit(got, r.currency, wire.ConfirmationContext{}); view.WalletID != nil ||
+			view.Status != bursar.DepositConfirmed || got.AccountID != r.accounts[0] {
 			t.Errorf("it is seen as %+v", view)
 		}
 		if got := r.available(0); got != bursar.Units(79_200_000) {

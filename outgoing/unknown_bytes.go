@@ -22,9 +22,15 @@ func (h *Inclusions) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, heigh
 		if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 			return err
 		}
-		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmBytesUnknown, Ref: p.ID.String(), Message: fmt.Sprintf(
-			"block %d with transaction %s, which was adopted from it, has left the chain, and the bytes of the transaction are not known: it cannot be sent again. %s; "+
-				"see `bursar outgoing show %s`", height, p.TxID, h.wayOut(p), p.ID)})
+		err := tx.Alarms().Raise(ctx, store.Alarm{
+			Chain: p.Chain,
+			Kind:  recovery.AlarmBytesUnknown,
+			Ref:   p.ID.String(),
+			Message: fmt.Sprintf(
+				"block %d with transaction %s, which was adopted from it, has left the chain, and the bytes of the transaction "+
+					"are not known: it cannot be sent again. %s; "+
+					"see `bursar outgoing show %s`", height, p.TxID, h.wayOut(p), p.ID),
+		})
 		if err != nil {
 			return err
 		}
@@ -35,10 +41,12 @@ func (h *Inclusions) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, heigh
 // wayOut says what becomes of a transaction that is in no block and whose bytes are not known.
 func (h *Inclusions) wayOut(p bursar.OutgoingTx) string {
 	if h.Capabilities.Lifetime.IsZero() {
-		return "What it pays is paid by another one that uses up the same, unless it comes back; where its error says that this cannot be, run `bursar outgoing abandon " +
+		return "What it pays is paid by another one that uses up the same, unless it comes back; where its error says " +
+			"that this cannot be, run `bursar outgoing abandon " +
 			p.ID.String() + "`"
 	}
-	return "It comes back, or ends once the final blocks are past its lifetime, and what it pays is then paid by another one; one that is not known to be ours stays open"
+	return "It comes back, or ends once the final blocks are past its lifetime, and what it pays is then paid by " +
+		"another one; one that is not known to be ours stays open"
 }
 
 // resolveUnknownBytes ends the alarm about an adopted transaction that is in a block again.

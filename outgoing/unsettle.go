@@ -68,7 +68,8 @@ func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.
 	if err != nil {
 		return err
 	}
-	h.Log.Error("a return's final block left its chain", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID, "was", n.Status)
+	h.Log.Error("a return's final block left its chain", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID, "was",
+		n.Status)
 	if n.Status == bursar.ResolutionFailed {
 		return unsettlePaidTwice(ctx, tx, n)
 	}
@@ -130,7 +131,9 @@ func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.Out
 }
 
 // unsettleWithdrawal holds again what was settled or refunded.
-func (h *Inclusions) unsettleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
+func (h *Inclusions) unsettleWithdrawal(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal,
+) error {
 	short, is, err := shortfall(p, w.Address, w.Amount)
 	if err != nil {
 		return err

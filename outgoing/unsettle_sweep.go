@@ -62,7 +62,9 @@ func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) 
 }
 
 // unsettleShortSweep takes back what was booked as a loss of a sweep that its token did not deliver whole.
-func (h *Inclusions) unsettleShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) error {
+func (h *Inclusions) unsettleShortSweep(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
+) error {
 	if p.Failed {
 		return nil
 	}

@@ -70,7 +70,9 @@ func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error 
 
 // withoutMimicry leaves out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can
 // make a transaction of that form.
-func (u *Uses) withoutMimicry(ctx context.Context, tx *store.Tx, found []chain.ExternalSpend) (proven []chain.ExternalSpend, err error) {
+func (u *Uses) withoutMimicry(
+	ctx context.Context, tx *store.Tx, found []chain.ExternalSpend,
+) (proven []chain.ExternalSpend, err error) {
 	id := u.Capabilities.ID
 	for _, x := range found {
 		if x.Inferred {
@@ -79,7 +81,8 @@ func (u *Uses) withoutMimicry(ctx context.Context, tx *store.Tx, found []chain.E
 				return nil, err
 			}
 			if len(taken) == 0 {
-				u.Log.Warn("a transaction mentions a key of ours and spends none of our UTXOs", "chain", id, "hash", x.TxID, "address", x.Base)
+				u.Log.Warn("a transaction mentions a key of ours and spends none of our UTXOs", "chain", id, "hash", x.TxID,
+					"address", x.Base)
 				continue
 			}
 		}

@@ -48,9 +48,15 @@ type answered struct {
 
 // NewFeed returns a Feed that knows nothing until it asks.
 func NewFeed(c FeedConfig) *Feed {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10, MaxIdleConns: 1}
-	return &Feed{FeedConfig: c, known: map[bursar.CurrencyCode]answered{}, client: &http.Client{Transport: transport, Timeout: askWithin,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	transport := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:      true,
+		MaxResponseHeaderBytes: 64 << 10,
+		MaxIdleConns:           1,
+	}
+	return &Feed{FeedConfig: c, known: map[bursar.CurrencyCode]answered{},
+		client: &http.Client{Transport: transport, Timeout: askWithin,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // Rate returns the last rate that was answered for a currency, the zero Rate where that is too old or there was none.

@@ -89,7 +89,8 @@ func (b *bench) arrives(base string, height, units uint64) {
 	b.n++
 	d := bursar.Deposit{ID: bursar.ID{0: 7, 1: byte(b.n >> 8), 2: byte(b.n)}, Purpose: bursar.ForCapital, Currency: "COIN",
 		Chain: bursar.Ethereum,
-		TxID:  fmt.Sprint("tx", b.n), Address: bursar.Address{Base: base}, Amount: bursar.Units(units), Status: bursar.DepositPending, Height: height}
+		TxID:  fmt.Sprint("tx", b.n), Address: bursar.Address{Base: base}, Amount: bursar.Units(units),
+		Status: bursar.DepositPending, Height: height}
 	b.do(func(tx *store.Tx) error {
 		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d})
 		return err
@@ -103,7 +104,8 @@ func (b *bench) wallet(base string) {
 		b.need(err)
 		return tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{0: 6, 1: byte(number)},
 			AccountID: bursar.ID{2}, Currency: "COIN",
-			Family: "evm", Index: uint32(number), Address: bursar.Address{Base: base}, Webhook: "https://a.example/", CreatedAt: tx.Now()}})
+			Family: "evm", Index: uint32(number), Address: bursar.Address{Base: base}, Webhook: "https://a.example/",
+			CreatedAt: tx.Now()}})
 	})
 }
 

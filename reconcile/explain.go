@@ -29,7 +29,9 @@ func (d Difference) Size() bursar.Amount {
 const maxDifferences = 100
 
 // explain finds the addresses behind a line that does not balance.
-func (r *Reconciler) explain(ctx context.Context, c bursar.Currency, line *Line, bases []string, at chain.BlockRef) error {
+func (r *Reconciler) explain(
+	ctx context.Context, c bursar.Currency, line *Line, bases []string, at chain.BlockRef,
+) error {
 	books, err := r.expected(ctx, c, *line)
 	if err != nil {
 		return err

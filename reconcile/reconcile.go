@@ -182,7 +182,9 @@ func (r *Reconciler) readBooks(ctx context.Context, tx *store.Tx, c bursar.Curre
 	return err
 }
 
-func (r *Reconciler) holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) (bursar.Amount, error) {
+func (r *Reconciler) holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) (bursar.Amount, error) {
 	var total bursar.Amount
 	for len(bases) > 0 {
 		n := min(len(bases), basesAtOnce)
@@ -222,8 +224,15 @@ func (l *Line) weigh() error {
 func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 	return r.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, l := range lines {
-			err := tx.Reconciliations().Put(ctx, store.Reconciliation{Currency: l.Currency, Chain: l.Chain, Height: l.Height, Custody: l.Custody,
-				Unbooked: l.Unbooked, Unsettled: l.Unsettled, OnChain: l.OnChain})
+			err := tx.Reconciliations().Put(ctx, store.Reconciliation{
+				Currency:  l.Currency,
+				Chain:     l.Chain,
+				Height:    l.Height,
+				Custody:   l.Custody,
+				Unbooked:  l.Unbooked,
+				Unsettled: l.Unsettled,
+				OnChain:   l.OnChain,
+			})
 			if err != nil {
 				return err
 			}
@@ -237,7 +246,12 @@ func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 			if err != nil {
 				return err
 			}
-			if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: l.Chain, Kind: Differs, Ref: string(l.Currency), Message: l.differs(currency)}); err != nil {
+			if err := tx.Alarms().Raise(ctx, store.Alarm{
+				Chain:   l.Chain,
+				Kind:    Differs,
+				Ref:     string(l.Currency),
+				Message: l.differs(currency),
+			}); err != nil {
 				return err
 			}
 		}

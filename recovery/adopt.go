@@ -48,7 +48,9 @@ func (k Book) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 // adopt makes an outgoing transaction of an external spend, as if this database had sent it: it is in its block, its
 // claims are used up, and what it pays waits only for the block to be final. Whatever unsigned transaction wanted the
 // same claims, or to pay the same, is given up.
-func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made) (bursar.ID, error) {
+func (k Book) adopt(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made,
+) (bursar.ID, error) {
 	m.order.ID, m.order.MaxFee = k.IDs.Next(), x.Fee
 	order, err := json.Marshal(m.order)
 	if err != nil {
@@ -61,8 +63,20 @@ func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	if err := k.makeRoom(ctx, tx, x, m.wants); err != nil {
 		return bursar.ID{}, err
 	}
-	p := bursar.OutgoingTx{ID: m.order.ID, Chain: k.Capabilities.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Unsigned: unsigned,
-		TxID: x.TxID, Height: b.Ref.Height, Failed: x.Failed, Fee: x.Fee, Share: ShareOf(m.order.Kind)}
+	p := bursar.OutgoingTx{
+		ID:       m.order.ID,
+		Chain:    k.Capabilities.ID,
+		Kind:     string(m.order.Kind),
+		Currency: m.currency,
+		Base:     x.Base,
+		Order:    order,
+		Unsigned: unsigned,
+		TxID:     x.TxID,
+		Height:   b.Ref.Height,
+		Failed:   x.Failed,
+		Fee:      x.Fee,
+		Share:    ShareOf(m.order.Kind),
+	}
 	if k.Capabilities.Model == chain.UTXOModel {
 		p.Base = k.Hot.Base
 	}

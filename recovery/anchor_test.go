@@ -27,7 +27,8 @@ func TestTheMarksKeepTheNewestLinkOfTheBooks(t *testing.T) {
 			t.Helper()
 			kept, err := file.Load(ctx)
 			number, known := g.Link()
-			if err != nil || kept.Link != link || string(kept.LinkHash) != string(hash) || number != link || string(known) != string(hash) {
+			if err != nil || kept.Link != link || string(kept.LinkHash) != string(hash) || number != link ||
+				string(known) != string(hash) {
 				t.Errorf("the marks end with link %d %x, want %d %x; %v", kept.Link, kept.LinkHash, link, hash, err)
 			}
 		}

@@ -42,7 +42,8 @@ func beginJournaled(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause 
 
 func raiseBehind(ctx context.Context, tx *store.Tx, id bursar.ChainID, cause string) error {
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmBehind, Ref: string(id), Message: cause +
-		"; nothing is paid on the chain meanwhile, and it goes on by itself unless something stays unclear: see `bursar recovery status`"})
+		"; nothing is paid on the chain meanwhile, and it goes on by itself unless something stays unclear: see `bursar " +
+		"recovery status`"})
 }
 
 // End lets a chain's payments go on.

@@ -27,7 +27,9 @@ func (g *Guard) check(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		chains = slices.DeleteFunc(slices.Clone(chains), func(id bursar.ChainID) bool { return g.provenWhole(id, now, kept, fresh) })
+		chains = slices.DeleteFunc(slices.Clone(chains), func(id bursar.ChainID) bool {
+			return g.provenWhole(id, now, kept, fresh)
+		})
 	}
 	if cause != "" && len(chains) > 0 {
 		return g.recover(ctx, now, behind{cause: cause, chains: chains})
@@ -89,21 +91,25 @@ func stepBack(now store.Marks, kept marks.State, given map[bursar.Family]uint32)
 		return "the database was restored from a backup at " + now.Restored
 	}
 	if now.Beat < kept.Beat {
-		return fmt.Sprintf("the database has stepped back: it has counted %d looks, %d are known outside it", now.Beat, kept.Beat)
+		return fmt.Sprintf("the database has stepped back: it has counted %d looks, %d are known outside it", now.Beat,
+			kept.Beat)
 	}
 	for id, n := range kept.Signed {
 		if now.Signed[id] < n {
-			return fmt.Sprintf("the database has stepped back: it knows %d signed transactions of %s, %d are known outside it", now.Signed[id], id, n)
+			return fmt.Sprintf("the database has stepped back: it knows %d signed transactions of %s, %d are known outside it",
+				now.Signed[id], id, n)
 		}
 	}
 	for family, n := range kept.Indexes {
 		if now.Reserved[family] < n {
-			return fmt.Sprintf("the database has stepped back: it has reserved key indexes of %s up to %d, %d are known outside it", family, now.Reserved[family], n)
+			return fmt.Sprintf("the database has stepped back: it has reserved key indexes of %s up to %d, %d are known "+
+				"outside it", family, now.Reserved[family], n)
 		}
 	}
 	for family, n := range given {
 		if now.Next[string(family)] < int64(n) {
-			return fmt.Sprintf("the database has stepped back: its next key index of %s is %d, and %d was given out", family, now.Next[string(family)], n-1)
+			return fmt.Sprintf("the database has stepped back: its next key index of %s is %d, and %d was given out", family,
+				now.Next[string(family)], n-1)
 		}
 	}
 	return ""
@@ -206,14 +212,17 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 
 // begin has a chain recover. Where the journal explains every signature that the database has forgotten, nothing is
 // waited for.
-func (g *Guard) begin(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State, b behind, chain bursar.ChainID) error {
+func (g *Guard) begin(
+	ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State, b behind, chain bursar.ChainID,
+) error {
 	if err := tx.Chains().Ensure(ctx, chain); err != nil {
 		return err
 	}
 	if _, err := tx.Chains().Lock(ctx, chain); err != nil {
 		return err
 	}
-	if !b.word && alone(now, kept) && now.Identity.Database == kept.Database.Name && kept.Complete(string(chain), now.Signed[string(chain)]) {
+	if !b.word && alone(now, kept) && now.Identity.Database == kept.Database.Name &&
+		kept.Complete(string(chain), now.Signed[string(chain)]) {
 		return beginJournaled(ctx, tx, chain, b.cause)
 	}
 	return Begin(ctx, tx, chain, b.cause)
@@ -250,7 +259,9 @@ func (g *Guard) nameKeeper(ctx context.Context) error {
 }
 
 // raiseDatabase lifts every number of the database to what the marks say.
-func (g *Guard) raiseDatabase(ctx context.Context, tx *store.Tx, kept marks.State, gaps map[bursar.Family][]store.GapAddress) error {
+func (g *Guard) raiseDatabase(
+	ctx context.Context, tx *store.Tx, kept marks.State, gaps map[bursar.Family][]store.GapAddress,
+) error {
 	if err := tx.Settings().NameDatabase(ctx, g.Name()); err != nil {
 		return err
 	}

@@ -64,7 +64,8 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		if err != nil {
 			return err
 		}
-		if p.Status != bursar.OutgoingReserved && p.Status != bursar.OutgoingSent { // sent: adopted from a block, and now signed here for the first time
+		if p.Status != bursar.OutgoingReserved &&
+			p.Status != bursar.OutgoingSent { // sent: adopted from a block, and now signed here for the first time
 			return fmt.Errorf("spend %s is %s", p.ID, p.Status)
 		}
 		if e, err = entryOf(ctx, tx, p); err != nil {
@@ -122,7 +123,9 @@ func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
 // Signed reports whether an outgoing transaction that the database takes for unsigned may have been signed: then it is
 // not given up, and the same draft is signed again.
 func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
-	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool { return e.Chain == string(chain) && e.OutgoingID == id.String() })
+	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool {
+		return e.Chain == string(chain) && e.OutgoingID == id.String()
+	})
 }
 
 func (g *Guard) takeEnded() (ended []marks.Ended) {
@@ -146,7 +149,8 @@ func (g *Guard) alarmFull(ctx context.Context) error {
 	g.setFull(true)
 	return g.DB.Do(ctx, func(tx *store.Tx) error {
 		return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmFull, Ref: refFull, Message: fmt.Sprintf(
-			"the journal beside the marks holds %d payments that were signed and have not ended, and has no room for another: nothing is signed before some of them are final; see `bursar doctor`",
+			"the journal beside the marks holds %d payments that were signed and have not ended, and has no room for "+
+				"another: nothing is signed before some of them are final; see `bursar doctor`",
 			len(g.Kept().Journal))})
 	})
 }

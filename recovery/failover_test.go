@@ -50,10 +50,11 @@ func TestAFailoverWithTheOperatorsWord(t *testing.T) {
 		was         marks.State // what the marks say more than the database
 		recovers    bool
 	}{
-		"others have marks too":    {false, marks.State{Database: marks.Database{Timeline: "000000FF"}, Others: true}, true},
-		"nobody else ever signed":  {false, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
-		"it loses nothing":         {true, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
-		"it has lost a signature":  {true, marks.State{Database: marks.Database{Timeline: "000000FF"}, Signed: map[string]int64{string(simbtc): 1}}, true},
+		"others have marks too":   {false, marks.State{Database: marks.Database{Timeline: "000000FF"}, Others: true}, true},
+		"nobody else ever signed": {false, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
+		"it loses nothing":        {true, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
+		"it has lost a signature": {true, marks.State{Database: marks.Database{Timeline: "000000FF"},
+			Signed: map[string]int64{string(simbtc): 1}}, true},
 		"it has lost a look":       {true, marks.State{Database: marks.Database{Timeline: "000000FF"}, Beat: 1000}, true},
 		"it is another cluster":    {true, marks.State{Database: marks.Database{Timeline: "000000FF", System: "7"}}, true},
 		"nothing has failed over":  {false, marks.State{}, false},

@@ -118,8 +118,11 @@ func (g *Guard) create(ctx context.Context, missing error) (kept marks.State, er
 		return g.renew(ctx, now, LostJump)
 	}
 	if now.Kept {
-		return kept, fmt.Errorf("%w, and the database was used with them: put the file back; if the database was restored from a backup or moved to another machine, "+
-			"run `bursar recovery begin`, which begins new marks; for another replica of a database that is current, `bursar recovery join`", missing)
+		return kept,
+			fmt.Errorf("%w, and the database was used with them: put the file back; if the database was restored from a "+
+				"backup or moved to another machine, "+
+				"run `bursar recovery begin`, which begins new marks; for another replica of a database that is current, "+
+				"`bursar recovery join`", missing)
 	}
 	return g.Keeper.Create(ctx, marks.State{Beat: now.Beat, Signed: now.Signed, Indexes: now.Reserved})
 }

@@ -108,7 +108,8 @@ func (p *post) sign(lease store.Lease) error {
 	p.now = p.now.Add(time.Second)
 	id := bursar.NewIDs(func() time.Time { return p.now }, nil).Next()
 	p.do(func(tx *store.Tx) error {
-		s := bursar.OutgoingTx{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x", Order: []byte(`{"Payments":[]}`)}
+		s := bursar.OutgoingTx{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x",
+			Order: []byte(`{"Payments":[]}`)}
 		if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 			return err
 		}

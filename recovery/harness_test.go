@@ -57,7 +57,8 @@ func newHarnessBeside(t *testing.T, capabilities chain.Capabilities) *harness {
 			}
 			d := bursar.Deposit{ID: bursar.ID{0: 9, 1: id[0]}, AccountID: id, Currency: "COIN", Amount: bursar.Units(1_000_000)}
 			t := bursar.Deposit{ID: bursar.ID{0: 8, 1: id[0]}, AccountID: id, Currency: "TOKEN", Amount: bursar.Units(1_000_000)}
-			if err := tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()), ledger.DepositCredited(t, tx.Now())); err != nil {
+			if err := tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()),
+				ledger.DepositCredited(t, tx.Now())); err != nil {
 				return err
 			}
 		}
@@ -114,12 +115,15 @@ func (r *harness) mineExternal(payments ...chain.Payment) chain.ExternalSpend {
 }
 
 // takenUp records an outgoing transaction for withdrawals, led to a status, with claims of its own.
-func (r *harness) takenUp(status bursar.OutgoingStatus, resources []string, together ...bursar.Withdrawal) bursar.OutgoingTx {
+func (r *harness) takenUp(
+	status bursar.OutgoingStatus, resources []string, together ...bursar.Withdrawal,
+) bursar.OutgoingTx {
 	r.Helper()
 	order := chain.TxRequest{Kind: chain.KindWithdrawal}
 	for _, w := range together {
-		order.Payments = append(order.Payments, pays(w.Address.Base, map[bursar.CurrencyCode]string{"TOKEN": "token"}[w.Currency],
-			units(w.Amount)))
+		order.Payments = append(order.Payments,
+			pays(w.Address.Base, map[bursar.CurrencyCode]string{"TOKEN": "token"}[w.Currency],
+				units(w.Amount)))
 	}
 	return r.spend(status, order, resources, together...)
 }
@@ -133,7 +137,8 @@ func units(a bursar.Amount) uint64 {
 func (r *harness) spend(status bursar.OutgoingStatus, order chain.TxRequest, resources []string,
 	together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(order.Kind), Order: marshal(r.T, order),
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(order.Kind),
+		Order:    marshal(r.T, order),
 		Currency: "COIN", Base: "hot"}
 	r.do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
@@ -214,7 +219,8 @@ func (r *harness) paid(found recovery.Finding, x chain.ExternalSpend, withdrawal
 		r.Errorf("the outgoing transaction is %+v", p)
 	}
 	for _, w := range withdrawals {
-		if got := r.now(w); got.OutgoingID != found.OutgoingID || got.TxID != x.TxID || got.Status != bursar.WithdrawalBroadcast {
+		if got := r.now(w); got.OutgoingID != found.OutgoingID || got.TxID != x.TxID ||
+			got.Status != bursar.WithdrawalBroadcast {
 			r.Errorf("the withdrawal is %+v", got)
 		}
 	}
@@ -227,7 +233,8 @@ func (r *harness) paid(found recovery.Finding, x chain.ExternalSpend, withdrawal
 	if n != len(withdrawals) {
 		r.Errorf("it pays %d withdrawals, want %d", n, len(withdrawals))
 	}
-	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.SpendID != found.OutgoingID || got.Height != 7 {
+	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.SpendID != found.OutgoingID ||
+		got.Height != 7 {
 		r.Errorf("remembered is %+v", got)
 	}
 }

@@ -46,7 +46,13 @@ func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.En
 		return e, err
 	}
 	for _, w := range withdrawals {
-		c.Withdrawals = append(c.Withdrawals, journaled{ID: w.ID, Account: w.AccountID, Currency: w.Currency, Address: w.Address, Amount: w.Amount})
+		c.Withdrawals = append(c.Withdrawals, journaled{
+			ID:       w.ID,
+			Account:  w.AccountID,
+			Currency: w.Currency,
+			Address:  w.Address,
+			Amount:   w.Amount,
+		})
 		e.Pays = append(e.Pays, w.ID.String())
 	}
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
@@ -91,12 +97,16 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	for i, e := range journal {
 		status, known := statuses[ids[i]]
 		switch {
-		case status == bursar.OutgoingFinal && slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(unpaid, id) }):
+		case status == bursar.OutgoingFinal && slices.ContainsFunc(e.Pays, func(id string) bool {
+			return slices.Contains(unpaid, id)
+		}):
 			// It has paid what the database does not take for paid: it stays in the journal, so that nothing else pays it.
-		case status == bursar.OutgoingNew && slices.Contains(signed, store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
+		case status == bursar.OutgoingNew && slices.Contains(signed,
+			store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
 			// It was signed, though for an outgoing transaction that is new again: a database that is put back once more must be
 			// told again.
-		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned, status == bursar.OutgoingNew && e.Number <= counted[e.Chain]:
+		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned,
+			status == bursar.OutgoingNew && e.Number <= counted[e.Chain]:
 			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // a new one was refused by the signer
 		case status == bursar.OutgoingReserved && e.Number <= counted[e.Chain]:
 			f.claimed = append(f.claimed, e)
@@ -109,7 +119,8 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 
 // unpaidOf returns what final transactions in the journal have paid and the database does not take for paid, which
 // somebody has changed there: a transaction is final in the commit that settles what it pays.
-func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID, statuses map[bursar.ID]bursar.OutgoingStatus) ([]string, error) {
+func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID,
+	statuses map[bursar.ID]bursar.OutgoingStatus) ([]string, error) {
 	var orders []bursar.ID
 	for i, e := range journal {
 		if statuses[ids[i]] != bursar.OutgoingFinal {

@@ -72,7 +72,8 @@ func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Exte
 	}
 	for _, w := range f.wants {
 		if w.sent {
-			why := fmt.Sprintf("it pays what outgoing transaction %s may still pay: it is judged again once that is in a block or expired", w.spend())
+			why := fmt.Sprintf("it pays what outgoing transaction %s may still pay: it is judged again once that is in a "+
+				"block or expired", w.spend())
 			return fitted{why: k.inUnits(why, payments), later: true}, nil
 		}
 	}
@@ -141,7 +142,9 @@ func (k Book) Describe(p chain.Payment) string {
 }
 
 // wants returns what the database is to pay to the addresses that were paid.
-func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, payments []chain.Payment) ([]want, error) {
+func (k Book) wants(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, payments []chain.Payment,
+) ([]want, error) {
 	bases := make([]string, len(payments))
 	for i, p := range payments {
 		bases[i] = p.Address.Base
@@ -159,12 +162,14 @@ func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	var wants []want
 	for _, w := range withdrawals {
 		if currency, err := k.Registry.Get(w.Currency); err == nil {
-			wants = append(wants, want{chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}, w.Currency, &w, nil, false})
+			wants = append(wants, want{chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount},
+				w.Currency, &w, nil, false})
 		}
 	}
 	for _, n := range refunds {
 		if currency, err := k.Registry.Get(n.Currency); err == nil {
-			wants = append(wants, want{chain.Payment{Address: n.Address, Contract: currency.Contract, Amount: n.Amount}, n.Currency, nil, &n, false})
+			wants = append(wants, want{chain.Payment{Address: n.Address, Contract: currency.Contract, Amount: n.Amount},
+				n.Currency, nil, &n, false})
 		}
 	}
 	return k.payable(ctx, tx, b, x, wants)
@@ -173,7 +178,9 @@ func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 // payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed,
 // does not expire, and uses up nothing of what the external spend has used up. What is signed and expires is marked as
 // sent.
-func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, wants []want) (list []want, err error) {
+func (k Book) payable(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, wants []want,
+) (list []want, err error) {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {
 		return nil, err

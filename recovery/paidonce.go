@@ -16,12 +16,15 @@ var errPaysAgain = errors.New("it would be paid twice")
 // PaidBy returns an outgoing transaction other than spend that was signed, by the journal, pays one of some orders, and
 // is not dead by what the database says now; the zero ID where there is none. Whatever the database says of the orders,
 // they are not paid by another one meanwhile.
-func (g *Guard) PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error) {
+func (g *Guard) PaidBy(
+	ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID,
+) (bursar.ID, error) {
 	pays := make([]string, len(orders))
 	for i, id := range orders {
 		pays[i] = id.String()
 	}
-	return paidBy(ctx, tx, g.Kept(), marks.Entry{Chain: string(outgoingTx.Chain), OutgoingID: outgoingTx.ID.String(), Pays: pays})
+	return paidBy(ctx, tx, g.Kept(), marks.Entry{Chain: string(outgoingTx.Chain), OutgoingID: outgoingTx.ID.String(),
+		Pays: pays})
 }
 
 func paidBy(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry) (bursar.ID, error) {

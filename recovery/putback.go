@@ -61,7 +61,15 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 	p, err := tx.Outgoing().Lock(ctx, f.Spend)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		p = bursar.OutgoingTx{ID: f.Spend, Chain: f.Chain, Kind: c.Kind, Currency: c.Currency, Base: c.Base, Order: c.Order, Share: c.Share}
+		p = bursar.OutgoingTx{
+			ID:       f.Spend,
+			Chain:    f.Chain,
+			Kind:     c.Kind,
+			Currency: c.Currency,
+			Base:     c.Base,
+			Order:    c.Order,
+			Share:    c.Share,
+		}
 	case err != nil:
 		return "", err
 	case p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved:
@@ -72,11 +80,13 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 		return "", err
 	}
 	if id, recorded := ours[signed.TxID]; recorded {
-		return "its block has been recorded already", errors.Join(k.giveBytes(ctx, tx, id, c, unsigned, signed), tx.ForgottenPayments().PutBack(ctx, f))
+		return "its block has been recorded already",
+			errors.Join(k.giveBytes(ctx, tx, id, c, unsigned, signed), tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	payees, err := k.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {
-		return err.Error(), errors.Join(k.alarmPaidElse(ctx, tx, f, c, signed.TxID, err), tx.ForgottenPayments().PutBack(ctx, f))
+		return err.Error(), errors.Join(k.alarmPaidElse(ctx, tx, f, c, signed.TxID, err),
+			tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	if err != nil {
 		return "", err
@@ -93,12 +103,15 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 			return "", err
 		}
 	}
-	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.Spend.String()), tx.ForgottenPayments().PutBack(ctx, f))
+	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.Spend.String()),
+		tx.ForgottenPayments().PutBack(ctx, f))
 }
 
 // alarmPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all
 // the same.
-func (k Book) alarmPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error) error {
+func (k Book) alarmPaidElse(
+	ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error,
+) error {
 	list := make([]string, 0, len(c.Withdrawals)+1)
 	for _, j := range c.Withdrawals {
 		list = append(list, k.name(j))
@@ -106,13 +119,21 @@ func (k Book) alarmPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten
 	if c.Refund != nil {
 		list = append(list, k.name(*c.Refund))
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
-		"transaction %s was signed before the database was put back, may have been sent, and is not sent again: %v; included after all it pays %s once more",
-		txID, why, strings.Join(list, "; "))})
+	return tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: f.Chain,
+		Kind:  AlarmNotPutBack,
+		Ref:   f.Spend.String(),
+		Message: fmt.Sprintf(
+			"transaction %s was signed before the database was put back, may have been sent, and is not sent again: %v; "+
+				"included after all it pays %s once more",
+			txID, why, strings.Join(list, "; ")),
+	})
 }
 
 // restore records the outgoing transaction with its claims and its signed bytes.
-func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, signed chain.SignedTx) error {
+func (k Book) restore(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
+) error {
 	var first bursar.ID // what it was to make void
 	var shared []string // and what both use up
 	switch p.Status {
@@ -152,11 +173,13 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 	if err != nil {
 		return err
 	}
-	if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, now,
+		store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
 		return err
 	}
 	for _, utxo := range signed.Change {
-		change := store.Coin{Claim: utxo.Outpoint, Base: utxo.Source.Base, Branch: utxo.Source.Key.Branch, Index: utxo.Source.Key.Index,
+		change := store.Coin{Claim: utxo.Outpoint, Base: utxo.Source.Base, Branch: utxo.Source.Key.Branch,
+			Index:  utxo.Source.Key.Index,
 			Amount: utxo.Amount, MadeBy: p.ID}
 		if err := tx.UTXOs().Put(ctx, p.Chain, change); err != nil {
 			return err
@@ -189,7 +212,9 @@ func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first burs
 
 // voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing
 // where there is none. What pays ourselves with what another one uses up was made for nothing else.
-func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) (first bursar.ID, shared []string, err error) {
+func (k Book) voids(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
+) (first bursar.ID, shared []string, err error) {
 	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
 		return first, nil, nil
 	}
@@ -218,105 +243,10 @@ func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsi
 	return first, shared, nil
 }
 
-// payees are what a forgotten transaction pays, by what the database knows of it.
-type payees struct {
-	withdrawals []bursar.Withdrawal
-	refund      bursar.Resolution
-	missing     []journaled
-}
-
-// payees looks up what a forgotten transaction pays. errPaidElse where any of that is paid, or may be, by another one
-// that the entry does not make void.
-func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c content) (found payees, err error) {
-	for _, j := range c.Withdrawals {
-		w, err := tx.Withdrawals().Lock(ctx, j.ID)
-		switch {
-		case errors.Is(err, store.ErrNotFound) && f.Sure:
-			found.missing = append(found.missing, j)
-			continue
-		case errors.Is(err, store.ErrNotFound):
-			return found, fmt.Errorf("%w: withdrawal %s is not known", errPaidElse, j.ID)
-		case err != nil:
-			return found, err
-		case !w.CompletedAt.IsZero() || w.Address != j.Address || w.Amount != j.Amount:
-			return found, fmt.Errorf("%w: withdrawal %s is %s", errPaidElse, w.ID, w.Status)
-		}
-		if err := k.takeOver(ctx, tx, f, w.OutgoingID); err != nil {
-			return found, fmt.Errorf("withdrawal %s: %w", w.ID, err)
-		}
-		found.withdrawals = append(found.withdrawals, w)
-	}
-	if c.Refund == nil {
-		return found, nil
-	}
-	n, err := tx.Resolutions().Standing(ctx, c.Refund.Deposit)
-	switch {
-	case errors.Is(err, store.ErrNotFound) && f.Sure:
-		found.missing = append(found.missing, *c.Refund)
-		return found, nil
-	case errors.Is(err, store.ErrNotFound):
-		return found, fmt.Errorf("%w: refund %s is not known", errPaidElse, c.Refund.ID)
-	case err != nil:
-		return found, err
-	case n.ID != c.Refund.ID || n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned:
-		return found, fmt.Errorf("%w: deposit %s is decided otherwise", errPaidElse, c.Refund.Deposit)
-	}
-	found.refund = n
-	return found, k.takeOver(ctx, tx, f, n.OutgoingID)
-}
-
-// takeOver frees what a forgotten transaction pays from another one that was to pay it. An unsigned one is given up. A
-// signed one is dead where no other marks were used, for the journal's entry was made when it was proven to be; else
-// nobody can tell.
-func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.Forgotten, other bursar.ID) error {
-	if other.IsZero() || other == f.Spend {
-		return nil
-	}
-	p, err := tx.Outgoing().Lock(ctx, other)
-	if err != nil {
-		return err
-	}
-	switch {
-	case p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved:
-		return k.giveUp(ctx, tx, other, chain.ExternalSpend{})
-	case p.Height > 0 || !f.Sure:
-		return fmt.Errorf("%w: %s", errPaidElse, p.TxID)
-	}
-	return nil
-}
-
-func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, found payees) error {
-	for _, w := range found.withdrawals {
-		now, err := tx.Withdrawals().Lock(ctx, w.ID) // its own transaction may have been given up a moment ago
-		if err != nil {
-			return err
-		}
-		if err := tx.Withdrawals().AssignOutgoing(ctx, now, p.ID); err != nil {
-			return err
-		}
-		for now.Status == bursar.WithdrawalPendingApproval || now.Status == bursar.WithdrawalQueued {
-			next := broadcastWay[now.Status]
-			if next == bursar.WithdrawalSigned {
-				now.TxID = p.TxID
-			}
-			if err := tx.Withdrawals().SetStatus(ctx, now, next); err != nil {
-				return err
-			}
-			now.Status = next
-		}
-		now.TxID = p.TxID
-		if err := tx.Withdrawals().SetStatus(ctx, now, now.Status); err != nil {
-			return err
-		}
-	}
-	if found.refund.ID.IsZero() {
-		return nil
-	}
-	return assignRefund(ctx, tx, found.refund.DepositID, p)
-}
-
 // askWhatItPaid has an operator say what a transaction pays whose order is forgotten. It is settled when that is said.
-func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled) error {
+func (k Book) askWhatItPaid(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled,
+) error {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return fmt.Errorf("read the order of spend %s: %w", p.ID, err)
@@ -334,13 +264,24 @@ func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 		list[i] = k.name(j)
 	}
 	why := "the database has forgotten what it pays: " + strings.Join(list, "; ")
-	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: p.Chain, TxID: p.TxID, Base: p.Base, MadeAt: tx.Now(), Fee: unsigned.Fee, Claims: resources,
-		Payments: payments, SpendID: p.ID, Status: store.ExternalUnclear, Reason: why})
+	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{
+		Chain:    p.Chain,
+		TxID:     p.TxID,
+		Base:     p.Base,
+		MadeAt:   tx.Now(),
+		Fee:      unsigned.Fee,
+		Claims:   resources,
+		Payments: payments,
+		SpendID:  p.ID,
+		Status:   store.ExternalUnclear,
+		Reason:   why,
+	})
 	if err != nil {
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmUnclear, Ref: p.TxID, Message: fmt.Sprintf(
-		"transaction %s was signed before the database was put back, and is sent again: %s; say what it was with `bursar recovery status` and `bursar recovery adopt`",
+		"transaction %s was signed before the database was put back, and is sent again: %s; say what it was with `bursar "+
+			"recovery status` and `bursar recovery adopt`",
 		p.TxID, why)})
 }
 

@@ -51,7 +51,9 @@ type Finding struct {
 // older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits
 // nothing is unclear. One that has halted the chain before, and comes back after a reorg, stays what it was: an
 // operator settles it.
-func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool) (Finding, error) {
+func (k Book) Judge(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
+) (Finding, error) {
 	known, err := tx.ExternalSpends().ByTx(ctx, k.Capabilities.ID, x.TxID)
 	if ignoreNone(err) != nil {
 		return Finding{}, err
@@ -66,10 +68,13 @@ func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	return found, k.remember(ctx, tx, b, x, found)
 }
 
-func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool) (Finding, error) {
+func (k Book) judge(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
+) (Finding, error) {
 	version, err := k.versionOf(ctx, tx, x)
 	if err != nil || !version.ID.IsZero() {
-		return Finding{Adopted, version.ID, "it is another version of an outgoing transaction"}, errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
+		return Finding{Adopted, version.ID, "it is another version of an outgoing transaction"},
+			errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
 	}
 	f, err := k.fit(ctx, tx, b, x)
 	switch {
@@ -90,7 +95,8 @@ func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	}
 	id, err := k.adopt(ctx, tx, b, x, made)
 	if shaped {
-		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.order.Kind), "_", " ") + " of ours"}, err
+		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.order.Kind), "_", " ") +
+			" of ours"}, err
 	}
 	return Finding{Unclear, id, f.why}, err
 }
@@ -105,9 +111,22 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 	if err != nil {
 		return err
 	}
-	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear, ExternalTx: store.ExternalHalted}[found.Verdict]
-	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: k.Capabilities.ID, TxID: x.TxID, Base: x.Base, Height: b.Ref.Height, MadeAt: b.Time, Failed: x.Failed,
-		Fee: x.Fee, Claims: resources, Payments: payments, SpendID: found.OutgoingID, Status: status, Reason: found.Reason})
+	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear,
+		ExternalTx: store.ExternalHalted}[found.Verdict]
+	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{
+		Chain:    k.Capabilities.ID,
+		TxID:     x.TxID,
+		Base:     x.Base,
+		Height:   b.Ref.Height,
+		MadeAt:   b.Time,
+		Failed:   x.Failed,
+		Fee:      x.Fee,
+		Claims:   resources,
+		Payments: payments,
+		SpendID:  found.OutgoingID,
+		Status:   status,
+		Reason:   found.Reason,
+	})
 }
 
 // toOthers returns what an external spend paid, without what returned to the paying side as change.

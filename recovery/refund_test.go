@@ -26,7 +26,8 @@ func (r *harness) refund(to string, units uint64) bursar.Resolution {
 		if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
 			return err
 		}
-		if err := tx.Ledger().Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now()), ledger.ReturnHeld(n, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now()),
+			ledger.ReturnHeld(n, tx.Now())); err != nil {
 			return err
 		}
 		return tx.Resolutions().Insert(ctx, n)
@@ -37,7 +38,8 @@ func (r *harness) refund(to string, units uint64) bursar.Resolution {
 // refundBy has an outgoing transaction make a refund.
 func (r *harness) refundBy(status bursar.OutgoingStatus, resource string, n bursar.Resolution) bursar.OutgoingTx {
 	r.Helper()
-	order := chain.TxRequest{Kind: chain.KindWithdrawal, Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
+	order := chain.TxRequest{Kind: chain.KindWithdrawal,
+		Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
 	p := r.spend(status, order, []string{resource})
 	r.do(func(tx *store.Tx) error {
 		now, err := tx.Resolutions().Standing(ctx, n.DepositID)
@@ -66,7 +68,8 @@ func TestARefundIsAdopted(t *testing.T) {
 	x := r.mineExternal(pays("sender", "", 400), pays("x", "", 500))
 	found := r.judge(x, false)
 	r.paid(found, x, w)
-	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID || got.TxID != x.TxID ||
+	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID ||
+		got.TxID != x.TxID ||
 		!strings.Contains(found.Reason, n.ID.String()) {
 		t.Errorf("the refund is %+v", got)
 	}

@@ -26,7 +26,8 @@ func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32,
 	}
 	end := int64(first) + int64(n)
 	if end > g.kept.Indexes[string(family)] || first < g.given[family] {
-		return nil, fmt.Errorf("%w: %d of %s, reserved are those below %d", ErrUnreserved, end-1, family, g.kept.Indexes[string(family)])
+		return nil, fmt.Errorf("%w: %d of %s, reserved are those below %d", ErrUnreserved, end-1, family,
+			g.kept.Indexes[string(family)])
 	}
 	if g.kept.Indexes[string(family)]-end < g.ahead[family].size/2 {
 		select {
@@ -90,7 +91,8 @@ func (g *Guard) skip(ctx context.Context) error {
 	kept := g.Kept()
 	for _, family := range g.Families {
 		from, to := now.Next[string(family)], kept.Indexes[string(family)]
-		if stopped, known := kept.Stopped[string(family)]; from >= to || known && stopped == from || known && from == 0 && stopped == 0 {
+		if stopped, known := kept.Stopped[string(family)]; from >= to || known && stopped == from ||
+			known && from == 0 && stopped == 0 {
 			continue
 		}
 		gaps, err := g.Derive(family, uint32(from), int(to-from))

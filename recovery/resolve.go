@@ -47,7 +47,8 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 		return err
 	}
 	if len(left) > 0 && a.Rest == "" {
-		return fmt.Errorf("%w: %s is left: name the withdrawal, or say whose it is with --as loss or --as operator", ErrUnfit, k.Describe(left[0]))
+		return fmt.Errorf("%w: %s is left: name the withdrawal, or say whose it is with --as loss or --as operator", ErrUnfit,
+			k.Describe(left[0]))
 	}
 	if err := k.lowerAdopted(ctx, tx, x, p); err != nil {
 		return err
@@ -58,7 +59,9 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 
 // resolveOne has an adopted transaction pay one more withdrawal, which must fit one of its payments that nothing
 // explains.
-func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string) error {
+func (k Book) resolveOne(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string,
+) error {
 	w, err := tx.Withdrawals().Lock(ctx, id)
 	if err != nil {
 		return err
@@ -83,7 +86,8 @@ func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 	case !fits || currency.Chain != k.Capabilities.ID:
 		return fmt.Errorf("%w: no payment of it is %s", ErrUnfit, k.Describe(ordered))
 	case !exact && note == "":
-		return fmt.Errorf("%w: it was paid to another address than %s; say why it was this withdrawal all the same with --note", ErrUnfit, w.Address)
+		return fmt.Errorf("%w: it was paid to another address than %s; say why it was this withdrawal all the same with "+
+			"--note", ErrUnfit, w.Address)
 	}
 	if err := k.takeFrom(ctx, tx, x, w.OutgoingID); err != nil {
 		return err
@@ -115,8 +119,11 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 	if err := unmarshal(x.Claims, &used); err != nil {
 		return fmt.Errorf("read what external spend %s used up: %w", x.TxID, err)
 	}
-	if x.Height == 0 || !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool { return slices.Contains(used, resource) }) {
-		return fmt.Errorf("%w: transaction %s was signed and may still pay it: answer once `bursar outgoing show %s` says that it has ended",
+	if x.Height == 0 || !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool {
+		return slices.Contains(used, resource)
+	}) {
+		return fmt.Errorf("%w: transaction %s was signed and may still pay it: answer once `bursar outgoing show %s` says "+
+			"that it has ended",
 			ErrUnfit, other.TxID, id)
 	}
 	return nil

@@ -38,7 +38,8 @@ func TestAnAnswerExplainsEveryPayment(t *testing.T) {
 	}
 	named.Rest, named.Note = store.UsedUpAsLoss, "stolen"
 	r.need(r.answer(x, named))
-	if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || got.OutgoingID != found.OutgoingID || got.TxID != x.TxID {
+	if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || got.OutgoingID != found.OutgoingID ||
+		got.TxID != x.TxID {
 		t.Errorf("the withdrawal is %+v", got)
 	}
 	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.Booked != store.UsedUpAsLoss ||
@@ -336,6 +337,7 @@ func TestAnAnswerTakesNothingFromATransactionThatMayStillPay(t *testing.T) {
 	}
 	err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}})
 	if p := r.outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).OutgoingID != p.ID {
-		t.Errorf("the answer was taken: the withdrawal is of %s now, and %s goes on paying it; %v", r.now(w).OutgoingID, p.ID, err)
+		t.Errorf("the answer was taken: the withdrawal is of %s now, and %s goes on paying it; %v", r.now(w).OutgoingID,
+			p.ID, err)
 	}
 }

@@ -160,7 +160,8 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 			x.Reservations = []string{"hot/9"}
 			r.paid(r.judge(x, false), x, w, other)
 			r.do(func(tx *store.Tx) error {
-				if next, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "hot"); next != c.next || known != c.known || err != nil {
+				if next, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "hot"); next != c.next || known != c.known ||
+					err != nil {
 					t.Errorf("the next nonce is %d, %v, %v", next, known, err)
 				}
 				_, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "other")
@@ -180,9 +181,10 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 		payments []chain.Payment
 		want     bursar.CurrencyCode
 	}{
-		"of the withdrawal":      {[]chain.Payment{pays("hot", "", 9), pays("x", "token", 500)}, "TOKEN"},
-		"of the first known one": {[]chain.Payment{pays("y", "unknown", 9), pays("y", "token", 1), pays("y", "", 1)}, "TOKEN"},
-		"of the native one":      {[]chain.Payment{pays("y", "unknown", 9)}, "COIN"},
+		"of the withdrawal": {[]chain.Payment{pays("hot", "", 9), pays("x", "token", 500)}, "TOKEN"},
+		"of the first known one": {[]chain.Payment{pays("y", "unknown", 9), pays("y", "token", 1), pays("y", "", 1)},
+			"TOKEN"},
+		"of the native one": {[]chain.Payment{pays("y", "unknown", 9)}, "COIN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, numbered)

@@ -26,7 +26,9 @@ func (k Book) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend,
 // used, so that the next transaction of ours fits the chain, and what left is borne by the operator, as a loss or as a
 // payment of theirs. The books follow when the spender settles them, at once for what is final, and are unsettled by a
 // reorg like everything else. The error is ErrNotFinal, and nothing has changed then.
-func (k Book) TakeAll(ctx context.Context, tx *store.Tx, final uint64, a Answer) (taken []store.ExternalSpend, err error) {
+func (k Book) TakeAll(
+	ctx context.Context, tx *store.Tx, final uint64, a Answer,
+) (taken []store.ExternalSpend, err error) {
 	halting, err := k.Halting(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -36,7 +38,8 @@ func (k Book) TakeAll(ctx context.Context, tx *store.Tx, final uint64, a Answer)
 		case x.Height == 0:
 			continue // reorged out: it has used up nothing, and is looked at again where it comes back
 		case x.Height > final:
-			return nil, fmt.Errorf("%w: transaction %s is in block %d, and the chain is final up to %d", ErrNotFinal, x.TxID, x.Height, final)
+			return nil, fmt.Errorf("%w: transaction %s is in block %d, and the chain is final up to %d", ErrNotFinal, x.TxID,
+				x.Height, final)
 		}
 		if err := k.take(ctx, tx, x, a); err != nil {
 			return nil, fmt.Errorf("settle external spend %s: %w", x.TxID, err)

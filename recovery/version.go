@@ -46,7 +46,8 @@ func (k Book) samePayments(order chain.TxRequest, x chain.ExternalSpend) bool {
 		return true
 	}
 	if order.Kind == chain.KindSweep {
-		return len(x.Payments) == 1 && len(order.Payments) == 1 && x.Payments[0].Address.Base == order.Payments[0].Address.Base &&
+		return len(x.Payments) == 1 && len(order.Payments) == 1 &&
+			x.Payments[0].Address.Base == order.Payments[0].Address.Base &&
 			x.Payments[0].Contract == order.Payments[0].Contract
 	}
 	paid, asked := map[chain.Payment]int{}, map[chain.Payment]int{}
@@ -65,7 +66,9 @@ func (k Book) samePayments(order chain.TxRequest, x chain.ExternalSpend) bool {
 }
 
 // adoptVersion makes an external spend a version of an outgoing transaction, and the one that is in a block.
-func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, p bursar.OutgoingTx) error {
+func (k Book) adoptVersion(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, p bursar.OutgoingTx,
+) error {
 	if p.ID.IsZero() {
 		return nil
 	}
@@ -79,7 +82,8 @@ func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x c
 	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 		return err
 	}
-	if err := tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: x.TxID, Unsigned: unsigned, Raw: []byte{}}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, p,
+		store.Version{TxID: x.TxID, Unsigned: unsigned, Raw: []byte{}}); err != nil {
 		return err
 	}
 	if err := tx.Reservations().Take(ctx, p, x.Reservations); err != nil {
@@ -113,7 +117,8 @@ func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x
 
 // markSent leads an outgoing transaction, step by step, to having been sent.
 func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned []byte, height uint64) error {
-	way := map[bursar.OutgoingStatus]bursar.OutgoingStatus{bursar.OutgoingNew: bursar.OutgoingReserved, bursar.OutgoingReserved: bursar.OutgoingSigned, bursar.OutgoingSigned: bursar.OutgoingSent}
+	way := map[bursar.OutgoingStatus]bursar.OutgoingStatus{bursar.OutgoingNew: bursar.OutgoingReserved,
+		bursar.OutgoingReserved: bursar.OutgoingSigned, bursar.OutgoingSigned: bursar.OutgoingSent}
 	for next, more := way[p.Status]; more; next, more = way[p.Status] {
 		p.Unsigned, p.Error, p.SentAt = unsigned, "", height
 		if err := tx.Outgoing().SetStatus(ctx, p, next); err != nil {

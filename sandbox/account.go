@@ -67,7 +67,12 @@ func newAccountOf(ctx context.Context, s *service.Service, name string) (control
 		return control.Account{}, err
 	}
 	secret := signer.WebhookSecretText(s.Keys.WebhookSecret(made.ID, made.WebhookGeneration))
-	return control.Account{AccountID: issued.AccountID.String(), APIKey: issued.APIKey, APISecret: issued.APISecret, WebhookSecret: secret}, nil
+	return control.Account{
+		AccountID:     issued.AccountID.String(),
+		APIKey:        issued.APIKey,
+		APISecret:     issued.APISecret,
+		WebhookSecret: secret,
+	}, nil
 }
 
 // capital is what the operator puts in of each chain's coin, for gas and fees.

@@ -120,8 +120,10 @@ func (p dataDir) configure(s settings, running []*chains.Chain, webhooks string)
 		database = "sqlite:bursar.db"
 	}
 	var b strings.Builder
-	b.WriteString("# Written by the sandbox at each start. BURSAR_PASSPHRASE_FILE for it is the file passphrase beside it.\n")
-	for _, line := range [][2]string{{"listen", s.listen}, {"admin_listen", s.admin}, {"database", database}, {"network", "regtest"}, {"seed_file", "seed.age"}} {
+	b.WriteString("# Written by the sandbox at each start. BURSAR_PASSPHRASE_FILE for it is the file passphrase beside " +
+		"it.\n")
+	for _, line := range [][2]string{{"listen", s.listen}, {"admin_listen", s.admin}, {"database", database},
+		{"network", "regtest"}, {"seed_file", "seed.age"}} {
 		fmt.Fprintf(&b, "%s: %s\n", line[0], strconv.Quote(line[1]))
 	}
 	b.WriteString("poll_interval: 200ms\n")

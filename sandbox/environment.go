@@ -38,7 +38,8 @@ type environment struct {
 
 // open starts everything but the service's work and the miners, in the order in which they need each other.
 func (s *environment) open(ctx context.Context) error {
-	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount, s.payCapital, s.letGo, s.openControl}
+	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount, s.payCapital,
+		s.letGo, s.openControl}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -133,8 +134,15 @@ func orAnyPort(err error) error {
 }
 
 func (s *environment) openControl(ctx context.Context) (err error) {
-	s.control, err = control.Listen(ctx, s.flags.control, control.Config{Chains: s.chains, Registry: s.registry, Receiver: s.receiver,
-		Hot: s.hot, NewAccount: s.newAccount, Log: s.log, Now: time.Now})
+	s.control, err = control.Listen(ctx, s.flags.control, control.Config{
+		Chains:     s.chains,
+		Registry:   s.registry,
+		Receiver:   s.receiver,
+		Hot:        s.hot,
+		NewAccount: s.newAccount,
+		Log:        s.log,
+		Now:        time.Now,
+	})
 	return orAnyPort(err)
 }
 

@@ -110,7 +110,8 @@ func (o outside) calls(id bursar.ChainID) (asked, failed int) {
 	var text string
 	o.ask(http.MethodGet, o.Dashboard+"/metrics", nil, &text)
 	read := func(name string) (sum int) {
-		for _, match := range regexp.MustCompile(name+`{chain="`+string(id)+`",[^}]*} (\S+)`).FindAllStringSubmatch(text, -1) {
+		for _, match := range regexp.MustCompile(name+`{chain="`+string(id)+
+			`",[^}]*} (\S+)`).FindAllStringSubmatch(text, -1) {
 			n, ok := new(big.Rat).SetString(match[1]) // it may be written with an exponent
 			if !ok || !n.IsInt() {
 				o.Fatalf("%s counts nothing", match[0])

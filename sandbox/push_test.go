@@ -17,7 +17,8 @@ func (o outside) open() (open []bursar.ChainID) {
 	o.Helper()
 	var text string
 	o.ask(http.MethodGet, o.Dashboard+"/metrics", nil, &text)
-	for _, m := range regexp.MustCompile(`(?m)^bursar_push_open\{chain="([a-z]+)",[^}]*\} 1$`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^bursar_push_open\{chain="([a-z]+)",[^}]*\} 1$`).FindAllStringSubmatch(text,
+		-1) {
 		open = append(open, bursar.ChainID(m[1]))
 	}
 	return open

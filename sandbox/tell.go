@@ -29,8 +29,9 @@ type chainFacts struct {
 
 func (s *environment) facts() facts {
 	f := facts{Control: s.control.URL(),
-		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret, WebhookSecret: s.account.WebhookSecret,
-		Chains: map[bursar.ChainID]chainFacts{}, webhook: s.receiver.URL()}
+		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret,
+		WebhookSecret: s.account.WebhookSecret,
+		Chains:        map[bursar.ChainID]chainFacts{}, webhook: s.receiver.URL()}
 	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.remoteSigner {
 		f.API, f.Dashboard = s.service.Address("api"), s.service.Address("admin")
 	}
@@ -85,6 +86,7 @@ GET %[5]s/webhooks shows the webhooks that came. docs/sandbox.md says what else 
 	if err != nil || !flags.manual {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Blocks come when asked for:\n\n  curl -s %s/mine -d '{\"chain\":\"%s\",\"blocks\":4}'\n\n", f.Control, flags.chains[0])
+	_, err = fmt.Fprintf(out, "Blocks come when asked for:\n\n  curl -s %s/mine -d '{\"chain\":\"%s\",\"blocks\":4}'\n\n",
+		f.Control, flags.chains[0])
 	return err
 }

@@ -52,7 +52,8 @@ func newPair(t *testing.T, url string) *pair {
 }
 
 func (p *pair) now() time.Time {
-	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(p.started) + time.Duration(p.moved.Load()))
+	return time.Date(2026, time.January, 1, 0, 0, 0, 0,
+		time.UTC).Add(time.Since(p.started) + time.Duration(p.moved.Load()))
 }
 
 func (p *pair) open(url, holder string) *service.Service {
@@ -64,7 +65,8 @@ func (p *pair) open(url, holder string) *service.Service {
 	p.must(err)
 	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	p.must(err)
-	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: holder, Listen: "127.0.0.1:0",
+	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond,
+		Holder: holder, Listen: "127.0.0.1:0",
 		Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, DestinationHold: 24 * time.Hour,
 		Chains: []service.ChainPart{{Chain: p.node, MaxFee: bursar.Units(1 << 30)}}})
 	p.must(err)
@@ -133,7 +135,8 @@ func TestTheEndOfAKeyCountsOnTheOtherReplica(t *testing.T) {
 		p.must(p.first.Accounts.Revoke(ctx, revoked.KeyID))
 		p.reads(revoked, here, 401, "unauthorized")
 
-		brief, err := p.first.Accounts.NewKey(ctx, account.Grant{Account: revoked.AccountID, Scopes: account.AllScopes(), Expires: p.now().Add(time.Hour)})
+		brief, err := p.first.Accounts.NewKey(ctx,
+			account.Grant{Account: revoked.AccountID, Scopes: account.AllScopes(), Expires: p.now().Add(time.Hour)})
 		p.must(err)
 		p.reads(brief, here, 200, "")
 		p.moved.Add(int64(time.Hour))
@@ -191,7 +194,8 @@ func TestDestinationsCountOnTheOtherReplica(t *testing.T) {
 		p.pays(key, 422, "insufficient_balance")
 		p.must(lists.Enable(ctx, key.AccountID))
 		p.pays(key, 422, "destination_refused")
-		d, _, err := lists.Add(ctx, destination.New{Account: key.AccountID, Family: "bitcoin", Address: p.node.Named("outsider")})
+		d, _, err := lists.Add(ctx, destination.New{Account: key.AccountID, Family: "bitcoin",
+			Address: p.node.Named("outsider")})
 		p.must(err)
 		p.pays(key, 422, "destination_refused")
 		p.moved.Add(int64(24 * time.Hour))
@@ -206,7 +210,8 @@ func TestDestinationsCountOnTheOtherReplica(t *testing.T) {
 		p.must(lists.Enable(ctx, key.AccountID))
 		p.pays(key, 422, "destination_refused")
 		p.must(p.first.DB.Do(ctx, func(tx *store.Tx) error {
-			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(key.AccountID), Kind: store.HaltByOperator, Reason: "for a test"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(key.AccountID), Kind: store.HaltByOperator,
+				Reason: "for a test"})
 		}))
 		p.pays(key, 403, "withdrawals_frozen")
 	})

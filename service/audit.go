@@ -50,7 +50,9 @@ const verdictEvery = time.Minute
 
 // runVerdict asks, raises alarms and logs, until ctx ends. Replicas that do so at the same time find the same.
 func (s *Service) runVerdict(ctx context.Context) error {
-	return store.Work{Pace: verdictEvery, Step: func(ctx context.Context) (bool, error) { return false, s.logVerdict(ctx) },
+	return store.Work{Pace: verdictEvery, Step: func(ctx context.Context) (bool, error) {
+		return false, s.logVerdict(ctx)
+	},
 		Failed: func(failures int, err error) {
 			s.log.Warn("solvency cannot be judged now", "failures", failures, "error", err)
 		}}.Run(ctx)

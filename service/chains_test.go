@@ -27,7 +27,8 @@ chains:
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := connector{network: cfg.Network, keys: keys, registry: cfg.Registry, pace: cfg.PollInterval}.all(t.Context(), cfg)
+	parts, err := connector{network: cfg.Network, keys: keys, registry: cfg.Registry,
+		pace: cfg.PollInterval}.all(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,8 @@ chains:
 			if capabilities.Pace != 5*time.Second || part.Pace != 5*time.Second || len(part.Push) != 1 {
 				t.Errorf("ethereum is looked at every %v and %v, and listens to %d", capabilities.Pace, part.Pace, len(part.Push))
 			}
-			if stats.Provider != "alchemy" || stats.Quota.PerDay != 1000 || stats.Quota.Batch != 7 || stats.Quota.PerSecond == 0 {
+			if stats.Provider != "alchemy" || stats.Quota.PerDay != 1000 || stats.Quota.Batch != 7 ||
+				stats.Quota.PerSecond == 0 {
 				t.Errorf("ethereum's endpoint is asked by %+v", stats)
 			}
 		case "tron":

@@ -36,11 +36,39 @@ type Followed struct {
 func Follow(f Following) Followed {
 	capabilities := f.Chain.Capabilities()
 	watch := follow.NewWatch(f.DB, capabilities, f.Hot)
-	deposits := &deposit.Handler{Credits: deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log}, DB: f.DB, Capabilities: capabilities, Hot: f.Capital}
-	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{Capabilities: capabilities, Registry: f.Registry, IDs: f.IDs, Log: f.Log, Hot: f.Capital}}
-	follower := &follow.Follower{DB: f.DB, Chain: f.Chain, Watch: watch, Registry: f.Registry, Log: f.Log, Hot: f.Capital, Pace: f.Pace,
-		Handlers: outgoing.Handlers(externals, deposits), Creditor: deposits}
+	deposits := &deposit.Handler{
+		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
+		DB:           f.DB,
+		Capabilities: capabilities,
+		Hot:          f.Capital,
+	}
+	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{
+		Capabilities: capabilities,
+		Registry:     f.Registry,
+		IDs:          f.IDs,
+		Log:          f.Log,
+		Hot:          f.Capital,
+	}}
+	follower := &follow.Follower{
+		DB:       f.DB,
+		Chain:    f.Chain,
+		Watch:    watch,
+		Registry: f.Registry,
+		Log:      f.Log,
+		Hot:      f.Capital,
+		Pace:     f.Pace,
+		Handlers: outgoing.Handlers(externals, deposits),
+		Creditor: deposits,
+	}
 	externals.MayForget = follower.MayForget
-	opinions := &deposit.Opinions{DB: f.DB, Chain: f.Chain, Watch: watch, Registry: f.Registry, Log: f.Log, Pace: f.Pace, Deposits: deposits}
+	opinions := &deposit.Opinions{
+		DB:       f.DB,
+		Chain:    f.Chain,
+		Watch:    watch,
+		Registry: f.Registry,
+		Log:      f.Log,
+		Pace:     f.Pace,
+		Deposits: deposits,
+	}
 	return Followed{follower, deposits, externals, opinions}
 }

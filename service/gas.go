@@ -18,6 +18,7 @@ func (s *Service) PaidForNothing() (codes []bursar.CurrencyCode) {
 // warnOfGas logs what is paid out for nothing, once at the start.
 func (s *Service) warnOfGas() {
 	for _, code := range s.PaidForNothing() {
-		s.log.Warn("withdrawals of a token cost customers nothing; the operator's own funds pay the network", "currency", code, "remedy", "set its withdrawal_fee")
+		s.log.Warn("withdrawals of a token cost customers nothing; the operator's own funds pay the network", "currency",
+			code, "remedy", "set its withdrawal_fee")
 	}
 }

@@ -50,7 +50,8 @@ func notify(ctx context.Context, to any, h signer.Halts) error {
 // haltTime bounds how long the signer is waited for, so that one that hangs is told again soon.
 const haltTime = 2 * time.Second
 
-var errOlderHalts = errors.New("the signer knows newer halts than this database and lifts none; start it again where the database is right")
+var errOlderHalts = errors.New("the signer knows newer halts than this database and lifts none; start it again " +
+	"where the database is right")
 
 // halted reads what is halted, in the signer's terms.
 func halted(ctx context.Context, db *store.DB, registry *bursar.Registry) (h signer.Halts, err error) {
@@ -86,7 +87,8 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 			}
 		case "currency":
 			if currency, err := registry.Get(bursar.CurrencyCode(name)); err == nil {
-				h.Assets = append(h.Assets, signer.HaltedAsset{Chain: currency.Chain, Contract: currency.Contract, Reason: one.String()})
+				h.Assets = append(h.Assets, signer.HaltedAsset{Chain: currency.Chain, Contract: currency.Contract,
+					Reason: one.String()})
 			}
 		}
 	}

@@ -81,7 +81,8 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	}
 	begun := time.Now()
 	do(first, func(tx *store.Tx) error {
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a drill", Actor: "ann"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a drill",
+			Actor: "ann"})
 	})
 	l.hear(everybody)
 	if got := refusal(); got != signer.ReasonHalted {
@@ -97,7 +98,8 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	})
 	l.hear(nobody)
 	do(second, func(tx *store.Tx) error {
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "again", Actor: "ann"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "again",
+			Actor: "ann"})
 	})
 	l.hear(everybody)
 	drain = l.drain()
@@ -149,8 +151,10 @@ func (d *harness) replica(url string, node *sim.Chain) (*service.Service, func()
 		d.t.Fatal(err)
 	}
 	db := open(d.t, url)
-	s, err := service.New(service.Parts{DB: db, Keys: keys, Signer: client, Registry: registry, Pace: 10 * time.Millisecond,
-		Holder: bursar.NewIDs(db.Now, nil).Next().String(), Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
+	s, err := service.New(service.Parts{DB: db, Keys: keys, Signer: client, Registry: registry,
+		Pace:   10 * time.Millisecond,
+		Holder: bursar.NewIDs(db.Now, nil).Next().String(),
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -41,7 +41,9 @@ func (m *manyEndpoints) HeadOn(ctx context.Context, endpoint string) (chain.Head
 	return head, err
 }
 
-func (m *manyEndpoints) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
+func (m *manyEndpoints) BlockOn(
+	ctx context.Context, endpoint string, height uint64, watch chain.Watch,
+) (chain.Block, error) {
 	if err := m.broken[endpoint]; err != nil {
 		return chain.Block{}, err
 	}
@@ -82,8 +84,9 @@ func healthOf(t *testing.T, m *manyEndpoints, quorum int) ([]string, map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry, Network: config.Mainnet,
-		Chains: []service.ChainPart{{Chain: m, MaxFee: bursar.Units(1)}}})
+	s, err := service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
+		Network: config.Mainnet,
+		Chains:  []service.ChainPart{{Chain: m, MaxFee: bursar.Units(1)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +106,8 @@ func healthOf(t *testing.T, m *manyEndpoints, quorum int) ([]string, map[string]
 }
 
 func newEndpoints(names ...string) *manyEndpoints {
-	m := &manyEndpoints{Chain: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}), behind: map[string]uint64{},
+	m := &manyEndpoints{Chain: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
+		behind: map[string]uint64{},
 		broken: map[string]error{}, lying: map[string]bool{}, empty: map[uint64]bool{}, software: "/Satoshi:29.1.0/"}
 	for _, name := range names {
 		m.endpoints = append(m.endpoints, chain.Endpoint{Name: name, Host: strings.TrimRight(name, "0123456789")})
@@ -125,7 +129,8 @@ func TestEveryEndpointsNewestBlockIsRead(t *testing.T) {
 	}
 	m.empty[head.Final.Height-1], m.empty[head.Final.Height-2] = true, true
 	got, found := healthOf(t, m, 0)
-	if !slices.Equal(got, []string{"a tested ok", "b tested ok", "c tested ok", "a block ok", "b block ok", "c block ok"}) {
+	if !slices.Equal(got, []string{"a tested ok", "b tested ok", "c tested ok", "a block ok", "b block ok",
+		"c block ok"}) {
 		t.Errorf("found %q", got)
 	}
 	if detail := found["a block ok"].Detail; !strings.Contains(detail, fmt.Sprintf("block %d with", head.Final.Height-3)) {
@@ -133,7 +138,8 @@ func TestEveryEndpointsNewestBlockIsRead(t *testing.T) {
 	}
 	m.broken["b"] = errors.New("a transaction of version 7")
 	got, found = healthOf(t, m, 0)
-	if !slices.Equal(got[3:], []string{"a block ok", "b block failed", "c block ok"}) || !strings.Contains(found["b block failed"].Detail, "a transaction of version 7") {
+	if !slices.Equal(got[3:], []string{"a block ok", "b block failed", "c block ok"}) ||
+		!strings.Contains(found["b block failed"].Detail, "a transaction of version 7") {
 		t.Errorf("found %q, %+v", got, found["b block failed"])
 	}
 }
@@ -155,11 +161,13 @@ func TestAQuorumNeedsHosts(t *testing.T) {
 	t.Parallel()
 	m := newEndpoints("a1", "a2", "b1")
 	const ok = "credit_quorum quorum ok"
-	if got, found := healthOf(t, m, 2); got[len(got)-1] != ok || !strings.Contains(found[ok].Detail, "endpoints of 2 hosts give one") {
+	if got, found := healthOf(t, m, 2); got[len(got)-1] != ok ||
+		!strings.Contains(found[ok].Detail, "endpoints of 2 hosts give one") {
 		t.Errorf("found %q", got)
 	}
 	m.broken["b1"] = errors.New("away")
-	if got, found := healthOf(t, m, 2); !strings.Contains(found[got[len(got)-1]].Detail, "endpoints of 1 hosts read their blocks now") {
+	if got, found := healthOf(t, m,
+		2); !strings.Contains(found[got[len(got)-1]].Detail, "endpoints of 1 hosts read their blocks now") {
 		t.Errorf("with one host away: found %q", got)
 	}
 }
@@ -170,7 +178,8 @@ func TestVersionsAreHeldAgainstTheTables(t *testing.T) {
 	m := newEndpoints("a")
 	m.software = "/Satoshi:99.0.0/"
 	got, found := healthOf(t, m, 0)
-	if !slices.Equal(got, []string{"a tested warning", "a block ok"}) || !strings.Contains(found["a tested warning"].Detail, "newer than what was tested") {
+	if !slices.Equal(got, []string{"a tested warning", "a block ok"}) ||
+		!strings.Contains(found["a tested warning"].Detail, "newer than what was tested") {
 		t.Errorf("found %q, %+v", got, found["a tested warning"])
 	}
 }

@@ -29,7 +29,8 @@ func (s *Service) Listen() error {
 	for _, wanted := range []struct {
 		name, message, address string
 		server                 func() *http.Server
-	}{{"api", "listening", s.parts.Listen, s.apiServer}, {"admin", "operator's page is up", s.parts.AdminListen, s.adminServer}} {
+	}{{"api", "listening", s.parts.Listen, s.apiServer},
+		{"admin", "operator's page is up", s.parts.AdminListen, s.adminServer}} {
 		if wanted.address == "" {
 			continue
 		}

@@ -152,7 +152,9 @@ func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, erro
 	}
 	mnemonic, err := signer.ReadSeedFile(cfg.SeedFile, passphrase)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no seed file %s: make one with `bursar seed new`, or bring yours with `bursar seed restore`", cfg.SeedFile)
+		return nil,
+			fmt.Errorf("there is no seed file %s: make one with `bursar seed new`, or bring yours with `bursar seed restore`",
+				cfg.SeedFile)
 	}
 	if err != nil {
 		return nil, err

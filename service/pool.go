@@ -57,7 +57,8 @@ func PoolOf(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) (*w
 	return pool, nil
 }
 
-var poolLeft = newGauge("address_pool_left", "Public keys that are ready for wallets of a family whose keys only the seed can derive.", "family")
+var poolLeft = newGauge("address_pool_left",
+	"Public keys that are ready for wallets of a family whose keys only the seed can derive.", "family")
 
 func (m metrics) pool(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
 	for _, family := range m.service.Pool.Families {

@@ -70,7 +70,8 @@ func TestTheServiceKeepsItsPool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if metrics := get(t, s.Address("admin")+"/metrics"); !strings.Contains(metrics, `bursar_address_pool_left{family="solana"} 9997`) {
+	if metrics := get(t, s.Address("admin")+
+		"/metrics"); !strings.Contains(metrics, `bursar_address_pool_left{family="solana"} 9997`) {
 		t.Errorf("three wallets later the metrics are\n%s", metrics)
 	}
 }

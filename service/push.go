@@ -135,7 +135,9 @@ func (s *Service) checkSubscriptions(ctx context.Context, id bursar.ChainID) (al
 	for _, sub := range s.workers[id].push {
 		report := &chain.Report{Node: sub.name}
 		if err := sub.try(ctx); err != nil {
-			report.Warn(chain.CheckPush, "see that the node announces its blocks there; until it does, polling alone tells of them", "no blocks are announced: %v", err)
+			report.Warn(chain.CheckPush,
+				"see that the node announces its blocks there; until it does, polling alone tells of them",
+				"no blocks are announced: %v", err)
 		} else {
 			report.Good(chain.CheckPush, "blocks are announced")
 		}

@@ -95,6 +95,8 @@ func (a *remoteSigner) SendHalts(ctx context.Context, h signer.Halts) (known int
 }
 
 // Sign asks the other process.
-func (a *remoteSigner) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (a *remoteSigner) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	return a.client.Sign(ctx, id, order, unsigned)
 }

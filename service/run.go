@@ -71,7 +71,8 @@ func (s *Service) lead(ctx context.Context, w *worker) error {
 
 func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	group, ctx := errgroup.WithContext(ctx)
-	works := []func(context.Context, store.Lease) error{w.follower.Run, w.follower.Opinions.Run, w.sender.Run, w.sweeper.Run, w.keep.Run}
+	works := []func(context.Context, store.Lease) error{w.follower.Run, w.follower.Opinions.Run, w.sender.Run,
+		w.sweeper.Run, w.keep.Run}
 	for _, s := range w.push {
 		works = append(works, s.run)
 	}

@@ -47,7 +47,9 @@ const token = "q9Xr-token-of-the-receiver"
 
 func newScenario(t *testing.T, url string) *scenario {
 	t.Helper()
-	tl := &scenario{T: t, log: &journal{}, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}), seed: bytes.Repeat([]byte{0xa7}, 64)}
+	tl := &scenario{T: t, log: &journal{},
+		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
+		seed: bytes.Repeat([]byte{0xa7}, 64)}
 	begun := time.Now()
 	db, err := store.Open(ctx, store.Config{URL: url, Now: func() time.Time {
 		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(begun) + time.Duration(tl.ahead.Load()))
@@ -58,9 +60,11 @@ func newScenario(t *testing.T, url string) *scenario {
 	tl.need(err)
 	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	tl.need(err)
-	tl.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a", LeaseTTL: time.Hour,
-		Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Log: slog.New(slog.NewJSONHandler(tl.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Chains: []service.ChainPart{{Chain: tl.node, MaxFee: bursar.Units(1 << 30)}}})
+	tl.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond,
+		Holder: "a", LeaseTTL: time.Hour,
+		Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Log:     slog.New(slog.NewJSONHandler(tl.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Chains:  []service.ChainPart{{Chain: tl.node, MaxFee: bursar.Units(1 << 30)}}})
 	tl.need(err)
 	tl.receive()
 	tl.open(db)
@@ -96,7 +100,8 @@ func (tl *scenario) open(db *store.DB) {
 	tl.Helper()
 	id := tl.service.IDs.Next()
 	tl.need(db.Do(ctx, func(tx *store.Tx) error {
-		err := tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "shop", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyPending: true, NotifyWithdrawals: true})
+		err := tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "shop", CreatedAt: tx.Now(), WebhookGeneration: 1,
+			NotifyPending: true, NotifyWithdrawals: true})
 		if err != nil {
 			return err
 		}
@@ -104,14 +109,16 @@ func (tl *scenario) open(db *store.DB) {
 		return err
 	}))
 	var err error
-	tl.issued, err = tl.service.Accounts.NewKey(ctx, account.Grant{Account: id, Scopes: account.AllScopes(), WithSecret: true})
+	tl.issued, err = tl.service.Accounts.NewKey(ctx,
+		account.Grant{Account: id, Scopes: account.AllScopes(), WithSecret: true})
 	tl.need(err)
 }
 
 // paid makes a wallet, has it paid and returns the deposit, which is in a block and not final, and its transaction.
 func (tl *scenario) paid() (depositID bursar.ID, hash string) {
 	tl.Helper()
-	w, err := tl.service.Wallets.Create(ctx, wallet.New{Account: tl.issued.AccountID, Currency: native.Code, Webhook: tl.hook})
+	w, err := tl.service.Wallets.Create(ctx,
+		wallet.New{Account: tl.issued.AccountID, Currency: native.Code, Webhook: tl.hook})
 	tl.need(err)
 	hash = tl.node.Pay(chain.Payment{Address: w.Address, Amount: bursar.Units(300_000_000)})
 	tl.node.Mine(1)
@@ -136,7 +143,9 @@ func (tl *scenario) logLines(ids ...bursar.ID) (lines []string) {
 			tl.Fatalf("the log has %s", text)
 		}
 		for _, name := range []string{"deposit", "withdrawal", "spend"} {
-			if named, is := line[name].(string); is && slices.ContainsFunc(ids, func(id bursar.ID) bool { return id.String() == named }) {
+			if named, is := line[name].(string); is && slices.ContainsFunc(ids, func(id bursar.ID) bool {
+				return id.String() == named
+			}) {
 				lines = append(lines, sketch(line))
 				break
 			}
@@ -159,7 +168,9 @@ func sketch(line map[string]any) string {
 // logs waits until the log logs exactly this of the IDs.
 func (tl *scenario) logs(want []string, ids ...bursar.ID) {
 	tl.Helper()
-	eventually(tl.T, fmt.Sprintf("the log tells %q", want[len(want)-1]), func() bool { return len(tl.logLines(ids...)) >= len(want) })
+	eventually(tl.T, fmt.Sprintf("the log tells %q", want[len(want)-1]), func() bool {
+		return len(tl.logLines(ids...)) >= len(want)
+	})
 	if got := tl.logLines(ids...); !slices.Equal(got, want) {
 		tl.Fatalf("the log tells\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -187,8 +198,10 @@ func (tl *scenario) keeps() {
 	keys, err := signer.KeysFromSeed(tl.seed, signer.Testnet)
 	tl.need(err)
 	webhook := signer.WebhookSecretText(keys.WebhookSecret(tl.issued.AccountID, 1))
-	for what, secret := range map[string]string{"an API key": tl.issued.APIKey, "an API secret": tl.issued.APISecret, "a webhook's secret": webhook,
-		"a webhook's secret without its mark": strings.TrimPrefix(webhook, "whsec_"), "the seed": hex.EncodeToString(tl.seed), "a receiver's token": token, "a URL": "http://"} {
+	for what, secret := range map[string]string{"an API key": tl.issued.APIKey, "an API secret": tl.issued.APISecret,
+		"a webhook's secret":                  webhook,
+		"a webhook's secret without its mark": strings.TrimPrefix(webhook, "whsec_"), "the seed": hex.EncodeToString(tl.seed),
+		"a receiver's token": token, "a URL": "http://"} {
 		if log := tl.log.String(); len(secret) < 7 || strings.Contains(log, secret) {
 			tl.Errorf("the log has %s", what)
 		}
@@ -213,7 +226,8 @@ func TestTheLogFollowsADeposit(t *testing.T) {
 
 			tl.refuse.Store(1)
 			tl.node.Mine(1)
-			want = append(want, "INFO deposit credited height=1", "INFO event recorded kind=deposit", "WARN webhook failed kind=deposit attempt=1 code=503")
+			want = append(want, "INFO deposit credited height=1", "INFO event recorded kind=deposit",
+				"WARN webhook failed kind=deposit attempt=1 code=503")
 			tl.logs(want, id)
 			tl.ahead.Add(int64(time.Minute)) // past the pause before the next attempt
 			want = append(want, "INFO webhook delivered kind=deposit attempt=2 code=200")
@@ -230,7 +244,8 @@ func TestTheLogFollowsADeposit(t *testing.T) {
 				"INFO webhook delivered kind=deposit_pending attempt=1 code=200")
 			tl.logs(want, id)
 			tl.node.Mine(1)
-			want = append(want, "INFO deposit credited height=4", "INFO event recorded kind=deposit", "INFO webhook delivered kind=deposit attempt=1 code=200")
+			want = append(want, "INFO deposit credited height=4", "INFO event recorded kind=deposit",
+				"INFO webhook delivered kind=deposit attempt=1 code=200")
 			tl.logs(want, id)
 			tl.keeps()
 			tl.documented(want)
@@ -243,7 +258,8 @@ func TestTheLogNamesAReversedDeposit(t *testing.T) {
 	t.Parallel()
 	tl := newScenario(t, storetest.SQLite(t))
 	id, hash := tl.paid()
-	want := []string{"INFO deposit seen status=pending height=1", "INFO event recorded kind=deposit_pending", "INFO webhook delivered kind=deposit_pending attempt=1 code=200"}
+	want := []string{"INFO deposit seen status=pending height=1", "INFO event recorded kind=deposit_pending",
+		"INFO webhook delivered kind=deposit_pending attempt=1 code=200"}
 	tl.logs(want, id)
 	tl.node.Reorg(1, hash)
 	want = append(want, "WARN deposit orphaned height=1")
@@ -258,8 +274,12 @@ func TestTheLogFollowsAWithdrawal(t *testing.T) {
 	tl := newScenario(t, storetest.SQLite(t))
 	deposited, _ := tl.paid()
 	tl.node.Mine(1)
-	eventually(t, "the deposit is credited", func() bool { return slices.Contains(tl.logLines(deposited), "INFO deposit credited height=1") })
-	w, err := tl.service.Withdrawals.Request(ctx, withdrawal.Order{Account: tl.issued.AccountID, Currency: native.Code, Amount: "0.1", Address: tl.node.Named("outside")})
+	eventually(t, "the deposit is credited", func() bool {
+		return slices.Contains(tl.logLines(deposited), "INFO deposit credited height=1")
+	})
+	w, err := tl.service.Withdrawals.Request(ctx,
+		withdrawal.Order{Account: tl.issued.AccountID, Currency: native.Code, Amount: "0.1",
+			Address: tl.node.Named("outside")})
 	tl.need(err)
 	var outgoingID bursar.ID
 	eventually(t, "it is taken up", func() bool {
@@ -267,7 +287,8 @@ func TestTheLogFollowsAWithdrawal(t *testing.T) {
 		outgoingID = got.OutgoingID
 		return err == nil && !outgoingID.IsZero()
 	})
-	want := []string{"INFO withdrawal requested status=queued", "INFO withdrawal taken up", "INFO spend drafted", "INFO spend signed",
+	want := []string{"INFO withdrawal requested status=queued", "INFO withdrawal taken up", "INFO spend drafted",
+		"INFO spend signed",
 		"INFO event recorded", "INFO spend sent", "INFO webhook delivered attempt=1 code=200"}
 	tl.logs(want, w.ID, outgoingID)
 	tl.node.Mine(1)
@@ -277,7 +298,8 @@ func TestTheLogFollowsAWithdrawal(t *testing.T) {
 	want = append(want, "WARN spend left its block height=3", "INFO spend included height=4")
 	tl.logs(want, w.ID, outgoingID)
 	tl.node.Mine(1)
-	want = append(want, "INFO spend final height=4", "INFO withdrawal settled", "INFO event recorded", "INFO webhook delivered attempt=1 code=200")
+	want = append(want, "INFO spend final height=4", "INFO withdrawal settled", "INFO event recorded",
+		"INFO webhook delivered attempt=1 code=200")
 	tl.logs(want, w.ID, outgoingID)
 	tl.keeps()
 	tl.documented(want)

@@ -133,10 +133,23 @@ func New(p Parts) (*Service, error) {
 	if err := p.signsHere(); err != nil {
 		return nil, fmt.Errorf("prepare the signer: %w", err)
 	}
-	s := &Service{DB: p.DB, Keys: p.Keys, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{},
-		suspended: newSuspensions(), IDs: bursar.NewIDs(p.DB.Now, p.Seams.Random)}
+	s := &Service{
+		DB:        p.DB,
+		Keys:      p.Keys,
+		Registry:  p.Registry,
+		parts:     p,
+		log:       p.Log,
+		workers:   map[bursar.ChainID]*worker{},
+		suspended: newSuspensions(),
+		IDs:       bursar.NewIDs(p.DB.Now, p.Seams.Random),
+	}
 	s.newAuditor()
-	s.Deliverer = webhook.New(p.Seams.webhooks(webhook.Config{DB: p.DB, Secrets: s.Keys, AllowNetworks: p.Allowed, Log: p.Log}))
+	s.Deliverer = webhook.New(p.Seams.webhooks(webhook.Config{
+		DB:            p.DB,
+		Secrets:       s.Keys,
+		AllowNetworks: p.Allowed,
+		Log:           p.Log,
+	}))
 	for _, part := range p.Chains {
 		if err := s.addWorker(part); err != nil {
 			return nil, fmt.Errorf("prepare chain %s: %w", part.Chain.Capabilities().ID, err)
@@ -165,7 +178,12 @@ func (s *Service) addWorker(part ChainPart) error {
 	if err != nil {
 		return err
 	}
-	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), payouts: make(chan struct{}, 1)}
+	w := &worker{
+		chain:   part.Chain,
+		hot:     chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base, Pub: hex.EncodeToString(pub)},
+		blocks:  make(chan struct{}, 1),
+		payouts: make(chan struct{}, 1),
+	}
 	log, pace := s.log.With("room", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
 		Capital: capitalAt(w.hot, capabilities), Pace: pace})
@@ -173,12 +191,40 @@ func (s *Service) addWorker(part ChainPart) error {
 	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
-	w.sender = &outgoing.Sender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
-		MaxFee: part.MaxFee, Pace: pace, Wake: w.payouts, Settled: s.Deliverer.Wake, Suspended: s.Suspended,
-		Books: s.Auditor, GasFromCustomers: part.GasFromCustomers}
-	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace,
-		Suspended: s.Suspended, Rates: s.parts.Rates}
-	w.keep = &reconcile.Keep{Reconciler: reconcile.Reconciler{DB: s.DB, Chain: part.Chain, Registry: s.Registry, Hot: w.hot.Base}, Log: log}
+	w.sender = &outgoing.Sender{
+		DB:               s.DB,
+		Chain:            part.Chain,
+		Signer:           s.parts.Signer,
+		Registry:         s.Registry,
+		IDs:              s.IDs,
+		Log:              log,
+		Hot:              w.hot,
+		MaxFee:           part.MaxFee,
+		Pace:             pace,
+		Wake:             w.payouts,
+		Settled:          s.Deliverer.Wake,
+		Suspended:        s.Suspended,
+		Books:            s.Auditor,
+		GasFromCustomers: part.GasFromCustomers,
+	}
+	w.sweeper = &sweep.Sweeper{
+		DB:        s.DB,
+		Chain:     part.Chain,
+		Registry:  s.Registry,
+		IDs:       s.IDs,
+		Log:       log,
+		Hot:       w.hot,
+		MaxFee:    part.MaxFee,
+		Pace:      pace,
+		Suspended: s.Suspended,
+		Rates:     s.parts.Rates,
+	}
+	w.keep = &reconcile.Keep{Reconciler: reconcile.Reconciler{
+		DB:       s.DB,
+		Chain:    part.Chain,
+		Registry: s.Registry,
+		Hot:      w.hot.Base,
+	}, Log: log}
 	s.workers[capabilities.ID] = w
 	s.order = append(s.order, capabilities.ID)
 	return nil
@@ -195,7 +241,8 @@ func (s *Service) checkQuorum(c chain.Chain) error {
 	}
 	for _, currency := range s.Registry.On(c.Capabilities().ID) {
 		if wanted := currency.CreditQuorum.Endpoints; wanted > 1 && wanted > len(hosts) {
-			return fmt.Errorf("credit_quorum of %s asks for %d endpoints of different hosts, and rpc names %d", currency.Code, wanted, len(hosts))
+			return fmt.Errorf("credit_quorum of %s asks for %d endpoints of different hosts, and rpc names %d", currency.Code,
+				wanted, len(hosts))
 		}
 	}
 	return nil
@@ -219,23 +266,40 @@ func hint(c chan struct{}) {
 }
 
 func (s *Service) addNouns() {
-	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{}, map[bursar.ChainID]string{}
+	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{},
+		map[bursar.ChainID]string{}
 	chains := map[bursar.ChainID]unattributed.ChainDesk{}
 	for id, w := range s.workers {
 		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
 		chains[id] = unattributed.ChainDesk{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
 	}
-	s.Unattributed = &unattributed.Service{DB: s.DB, Chains: chains, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided,
-		Behind: s.behind}
+	s.Unattributed = &unattributed.Service{
+		DB:       s.DB,
+		Chains:   chains,
+		Registry: s.Registry,
+		IDs:      s.IDs,
+		Log:      s.log,
+		Decided:  s.decided,
+		Behind:   s.behind,
+	}
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.parts.Seams.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
 	s.Wallets.Suspended = s.refuses
 	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
-	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Rates: s.parts.Rates, Log: s.log,
-		Suspended: s.refuses, Behind: s.behind,
-		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].payouts) }})
+	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
+		DB:        s.DB,
+		Chains:    payChains,
+		Hot:       hot,
+		Registry:  s.Registry,
+		IDs:       s.IDs,
+		Rates:     s.parts.Rates,
+		Log:       s.log,
+		Suspended: s.refuses,
+		Behind:    s.behind,
+		Taken:     func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].payouts) },
+	})
 }
 
 // decided wakes anyone who carries a decision on.

@@ -39,8 +39,10 @@ func start(t *testing.T, url string, node *sim.Chain) (*service.Service, func())
 		t.Fatal(err)
 	}
 	db := open(t, url)
-	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, LeaseTTL: 400 * time.Millisecond,
-		Holder: bursar.NewIDs(db.Now, nil).Next().String(), Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
+	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond,
+		LeaseTTL: 400 * time.Millisecond,
+		Holder:   bursar.NewIDs(db.Now, nil).Next().String(),
+		Chains:   []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,12 +125,14 @@ func TestReplicasShareTheWork(t *testing.T) {
 			states, err := first.ChainStatus(ctx)
 			return err == nil && len(states) == 1 && states[0].Height >= 0
 		})
-		w, err := second.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
+		w, err := second.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code,
+			Webhook: "https://receiver.example"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		node.Pay(chain.Payment{Address: w.Address, Amount: bursar.Units(1_000_000_000)})
-		node.Pay(chain.Payment{Address: bursar.Address{Base: first.Hot(bursar.Bitcoin).Base}, Amount: bursar.Units(1_000_000_000)})
+		node.Pay(chain.Payment{Address: bursar.Address{Base: first.Hot(bursar.Bitcoin).Base},
+			Amount: bursar.Units(1_000_000_000)})
 		node.Mine(2)
 		eventually(t, "the deposit is credited", func() bool { return !available(t, db, issued.AccountID).IsZero() })
 		if got := available(t, db, issued.AccountID); got != bursar.Units(1_000_000_000) {
@@ -139,7 +143,9 @@ func TestReplicasShareTheWork(t *testing.T) {
 		for i := range orders {
 			group.Go(func() {
 				replica := []*service.Service{first, second}[i%2]
-				_, err := replica.Withdrawals.Request(ctx, withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1", Address: node.Named(fmt.Sprint("outside ", i))})
+				_, err := replica.Withdrawals.Request(ctx,
+					withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1",
+						Address: node.Named(fmt.Sprint("outside ", i))})
 				if err != nil {
 					t.Error(err)
 				}
@@ -179,7 +185,8 @@ func TestAChainThatIsAwayStillHandsOutAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
+	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code,
+		Webhook: "https://receiver.example"})
 	if err != nil {
 		t.Fatal(err)
 	}

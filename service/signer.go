@@ -46,7 +46,13 @@ func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]s
 				hourly[currency.Contract] = currency.HourlyLimit
 			}
 		}
-		all[capabilities.ID] = signer.Policy{Capabilities: capabilities, Signable: part.Chain, MaxFee: part.MaxFee, MaxRate: part.MaxRate, Hourly: hourly}
+		all[capabilities.ID] = signer.Policy{
+			Capabilities: capabilities,
+			Signable:     part.Chain,
+			MaxFee:       part.MaxFee,
+			MaxRate:      part.MaxRate,
+			Hourly:       hourly,
+		}
 	}
 	return all
 }
@@ -81,7 +87,8 @@ func Sign(ctx context.Context, cfg config.Config, opts Options) error {
 	if err != nil {
 		return err
 	}
-	opts.Log.Info("signer listening", "address", cfg.Signer.Address, "fingerprint", keys.Fingerprint(), "chains", len(parts))
+	opts.Log.Info("signer listening", "address", cfg.Signer.Address, "fingerprint", keys.Fingerprint(), "chains",
+		len(parts))
 	server := remote.Server{Signer: signs, KeyExport: exported, Marks: marks.NewFile(MarksFile(cfg)), Log: opts.Log}
 	return server.Run(ctx, listener)
 }

@@ -33,7 +33,9 @@ func newHarness(t *testing.T, node *sim.Chain) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signs, err := signer.New(keys, map[bursar.ChainID]signer.Policy{node.Capabilities().ID: {Capabilities: node.Capabilities(), Signable: node, MaxFee: bursar.Units(1 << 30)}})
+	signs, err := signer.New(keys,
+		map[bursar.ChainID]signer.Policy{node.Capabilities().ID: {Capabilities: node.Capabilities(), Signable: node,
+			MaxFee: bursar.Units(1 << 30)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,8 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Signer: client, Registry: registry, Pace: 10 * time.Millisecond,
+	s, err := service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Signer: client, Registry: registry,
+		Pace:   10 * time.Millisecond,
 		Holder: "a", Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +99,8 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
+	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code,
+		Webhook: "https://receiver.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +109,8 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 		node.Mine(1)
 		return available(t, s.DB, issued.AccountID) == bursar.Units(1_000_000_000)
 	})
-	order, err := s.Withdrawals.Request(ctx, withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1", Address: node.Named("outside")})
+	order, err := s.Withdrawals.Request(ctx,
+		withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1", Address: node.Named("outside")})
 	if err != nil {
 		t.Fatal(err)
 	}

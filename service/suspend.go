@@ -150,7 +150,8 @@ func (s *Service) updateSuspended(ctx context.Context) {
 			if err != nil {
 				continue
 			}
-			wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: currency.Chain, Message: fmt.Sprintf("%s is neither credited nor paid: %s", code, reason)}
+			wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: currency.Chain,
+				Message: fmt.Sprintf("%s is neither credited nor paid: %s", code, reason)}
 		}
 		waiting, err := tx.Deposits().UnfinishedCurrencies(ctx)
 		if err != nil {
@@ -159,7 +160,8 @@ func (s *Service) updateSuspended(ctx context.Context) {
 		for code, id := range waiting {
 			if _, err := s.Registry.Get(code); err != nil {
 				wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: id, Message: fmt.Sprintf(
-					"%s is not configured any more, and deposits or withdrawals of it wait: put it back under currencies, at least until they are done", code)}
+					"%s is not configured any more, and deposits or withdrawals of it wait: put it back under currencies, at least "+
+						"until they are done", code)}
 			}
 		}
 		return setSuspended(ctx, tx, wanted)

@@ -70,7 +70,8 @@ type hooked struct {
 
 func newHooked(t *testing.T, url string) *hooked {
 	t.Helper()
-	h := &hooked{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}), gone: map[string]bool{}, at: map[string]string{}}
+	h := &hooked{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
+		gone: map[string]bool{}, at: map[string]string{}}
 	for i := range 64 {
 		h.seed = append(h.seed, byte(201+i*7))
 	}
@@ -84,14 +85,16 @@ func newHooked(t *testing.T, url string) *hooked {
 	receiver := httptest.NewServer(http.HandlerFunc(h.receive))
 	t.Cleanup(receiver.Close)
 	h.url = receiver.URL
-	h.Service, err = service.New(service.Parts{DB: open(t, url), Keys: h.keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "one",
+	h.Service, err = service.New(service.Parts{DB: open(t, url), Keys: h.keys, Registry: registry,
+		Pace: 10 * time.Millisecond, Holder: "one",
 		Chains:  []service.ChainPart{{Chain: h.node, MaxFee: bursar.Units(1 << 30)}},
 		Allowed: loopback, Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0"})
 	h.must(err)
 	h.must(h.Listen())
 	yes, own := true, h.hook("/account")
-	h.issued, err = h.Accounts.CreateWith(ctx, "shop", true, account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own, AllowNetworks: loopback})
+	h.issued, err = h.Accounts.CreateWith(ctx, "shop", true,
+		account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own, AllowNetworks: loopback})
 	h.must(err)
 	return h
 }
@@ -160,7 +163,8 @@ func (h *hooked) pay(to bursar.Address, units uint64) string {
 
 func (h *hooked) withdraw(amount, to string) bursar.Withdrawal {
 	h.Helper()
-	w, err := h.Withdrawals.Request(ctx, withdrawal.Order{Account: h.issued.AccountID, Currency: native.Code, Amount: amount, Address: h.node.Named(to)})
+	w, err := h.Withdrawals.Request(ctx, withdrawal.Order{Account: h.issued.AccountID, Currency: native.Code,
+		Amount: amount, Address: h.node.Named(to)})
 	h.must(err)
 	return w
 }
@@ -172,9 +176,11 @@ func (h *hooked) everyEvent() (w bursar.Wallet) {
 		states, err := h.ChainStatus(ctx)
 		return err == nil && len(states) == 1 && states[0].Height >= 0
 	})
-	w, err := h.Wallets.Create(ctx, wallet.New{Account: h.issued.AccountID, Currency: native.Code, Webhook: h.hook("/wallet"), Metadata: "order 1"})
+	w, err := h.Wallets.Create(ctx, wallet.New{Account: h.issued.AccountID, Currency: native.Code,
+		Webhook: h.hook("/wallet"), Metadata: "order 1"})
 	h.must(err)
-	c, err := h.Charges.Create(ctx, charge.Order{Account: h.issued.AccountID, Currency: native.Code, Webhook: h.hook("/charge"), Life: time.Hour})
+	c, err := h.Charges.Create(ctx, charge.Order{Account: h.issued.AccountID, Currency: native.Code,
+		Webhook: h.hook("/charge"), Life: time.Hour})
 	h.must(err)
 	h.pay(bursar.Address{Base: h.Hot(bursar.Bitcoin).Base}, 900_000_000)
 	h.pay(w.Address, 500_000_000)
@@ -255,7 +261,8 @@ func TestNothingThatIsToldLoggedOrKeptIsASecret(t *testing.T) {
 
 // secrets returns all there are, in every form that they might be written in.
 func (h *hooked) secrets() map[string][]byte {
-	all := map[string][]byte{"the API key": []byte(h.issued.APIKey), "the API secret": []byte(h.issued.APISecret), "the seed": h.seed}
+	all := map[string][]byte{"the API key": []byte(h.issued.APIKey), "the API secret": []byte(h.issued.APISecret),
+		"the seed": h.seed}
 	for generation := range uint32(3) {
 		all[fmt.Sprint("webhook secret ", generation)] = h.keys.WebhookSecret(h.issued.AccountID, generation)
 	}
@@ -292,7 +299,8 @@ func TestAReceiverThatMoved(t *testing.T) {
 			t.Helper()
 			eventually(t, "what nobody takes is kept", func() bool {
 				h.must(h.DB.View(ctx, func(tx *store.Tx) (err error) {
-					list, err = tx.Deliveries().Find(ctx, store.DeliveryFilter{Account: h.issued.AccountID, Status: store.DeliveryDisabled}, store.Page{Limit: 100})
+					list, err = tx.Deliveries().Find(ctx,
+						store.DeliveryFilter{Account: h.issued.AccountID, Status: store.DeliveryDisabled}, store.Page{Limit: 100})
 					return err
 				}))
 				return len(list) >= n
@@ -317,7 +325,8 @@ func TestAReceiverThatMoved(t *testing.T) {
 		h.notified(client.EventDeposit, 4)
 		h.notified(client.EventDepositPending, 4) // no longer asked for
 		h.must(h.DB.Do(ctx, func(tx *store.Tx) error {
-			due, _, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
+			due, _, err := tx.Deliveries().RedeliverSome(ctx,
+				store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
 			if due != 2 {
 				t.Errorf("%d are due", due)
 			}
@@ -355,13 +364,17 @@ func TestTheDeliverersMetrics(t *testing.T) {
 		_, err := h.TestDeliveries.Record(ctx, webhook.TestDelivery{Account: h.issued.AccountID, URL: h.hook(path)})
 		h.must(err)
 	}
-	for _, line := range []string{`bursar_webhook_attempts_total{outcome="2xx"} 2`, `bursar_webhook_attempts_total{outcome="4xx"} 1`,
-		`bursar_webhook_attempt_seconds_bucket{le="+Inf"} 3`, "bursar_webhook_attempt_seconds_count 3", "bursar_webhook_sending 0",
-		"bursar_webhook_receivers_shut 0", "bursar_webhook_lag_seconds 0", `bursar_queue_waiting{chain="",queue="deliveries"} 0`} {
+	for _, line := range []string{`bursar_webhook_attempts_total{outcome="2xx"} 2`,
+		`bursar_webhook_attempts_total{outcome="4xx"} 1`,
+		`bursar_webhook_attempt_seconds_bucket{le="+Inf"} 3`, "bursar_webhook_attempt_seconds_count 3",
+		"bursar_webhook_sending 0",
+		"bursar_webhook_receivers_shut 0", "bursar_webhook_lag_seconds 0",
+		`bursar_queue_waiting{chain="",queue="deliveries"} 0`} {
 		eventually(t, "the metrics have "+line, func() bool { return read(line) })
 	}
 	for _, line := range strings.Split(metrics, "\n") {
-		if strings.HasPrefix(line, "bursar_webhook_") && (strings.Contains(line, "127.0.0.1") || strings.Contains(line, h.issued.AccountID.String())) {
+		if strings.HasPrefix(line, "bursar_webhook_") &&
+			(strings.Contains(line, "127.0.0.1") || strings.Contains(line, h.issued.AccountID.String())) {
 			t.Errorf("a label names somebody: %s", line)
 		}
 	}

@@ -30,7 +30,8 @@ func TestBooksKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Equal(key, other.BooksKey()) || bytes.Equal(key, keys.WebhookSecret(bursar.ID{}, 0)) || bytes.Equal(key, exported.WebhookRoot) {
+	if bytes.Equal(key, other.BooksKey()) || bytes.Equal(key, keys.WebhookSecret(bursar.ID{}, 0)) ||
+		bytes.Equal(key, exported.WebhookRoot) {
 		t.Error("the key is one that others have")
 	}
 }

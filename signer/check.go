@@ -19,7 +19,8 @@ type check struct {
 
 func (c *check) run() error {
 	steps := []func() error{
-		c.orderHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.reservationsMatch, c.feeIsBounded, c.paysTheOrder, c.paceHolds,
+		c.orderHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.reservationsMatch, c.feeIsBounded,
+		c.paysTheOrder, c.paceHolds,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -37,7 +38,8 @@ func (c *check) refuse(reason Reason, format string, args ...any) error {
 func (c *check) orderHolds() error {
 	payments := c.order.Payments
 	if len(payments) == 0 || len(payments) > c.policy.Capabilities.MaxPayments {
-		return c.refuse(ReasonOrder, "it has %d payments, 1 to %d are allowed", len(payments), c.policy.Capabilities.MaxPayments)
+		return c.refuse(ReasonOrder, "it has %d payments, 1 to %d are allowed", len(payments),
+			c.policy.Capabilities.MaxPayments)
 	}
 	for _, p := range payments {
 		if p.Amount.IsZero() || p.Address.Base == "" {

@@ -61,7 +61,9 @@ func TestRefusesConsolidations(t *testing.T) {
 		{"of a UTXO that is not ours", ReasonSource, sound, func(r *request) {
 			r.contents.Inputs[0].Source.Base = "mallory"
 		}},
-		{"of a UTXO that is not reserved", ReasonReservations, sound, func(r *request) { r.unsigned.Reservations = r.unsigned.Reservations[:1] }},
+		{"of a UTXO that is not reserved", ReasonReservations, sound, func(r *request) {
+			r.unsigned.Reservations = r.unsigned.Reservations[:1]
+		}},
 		{"at a fee that the draft does not say", ReasonFee, sound, func(r *request) { r.contents.Fee = bursar.Units(801) }},
 		{"at a fee above the order's", ReasonFee, sound, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
 		{"at a fee above the policy's", ReasonFee, sound, func(r *request) {

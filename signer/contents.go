@@ -112,7 +112,8 @@ func (c *check) paysTheOrder() error {
 		return err
 	}
 	if c.policy.Capabilities.Model == chain.AccountModel && len(rest) > 0 {
-		return c.refuse(ReasonExternal, "%s of %q to %s is not in the order", rest[0].Amount, rest[0].Contract, rest[0].Address)
+		return c.refuse(ReasonExternal, "%s of %q to %s is not in the order", rest[0].Amount, rest[0].Contract,
+			rest[0].Address)
 	}
 	for _, p := range rest {
 		if !c.policy.returnsHome(p) || p.Contract != "" {

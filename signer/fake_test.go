@@ -121,9 +121,10 @@ const (
 
 func policyOf(keys *Keys, id bursar.ChainID) Policy {
 	p := Policy{
-		Capabilities: chain.Capabilities{ID: id, Family: FamilyBitcoin, Curve: chain.Secp256k1, Model: chain.UTXOModel, MaxPayments: 4},
-		Signable:     fakeChain{curve: chain.Secp256k1, keys: keys},
-		MaxFee:       bursar.Units(1000), MaxRate: bursar.Units(5), MaxInputs: 3,
+		Capabilities: chain.Capabilities{ID: id, Family: FamilyBitcoin, Curve: chain.Secp256k1, Model: chain.UTXOModel,
+			MaxPayments: 4},
+		Signable: fakeChain{curve: chain.Secp256k1, keys: keys},
+		MaxFee:   bursar.Units(1000), MaxRate: bursar.Units(5), MaxInputs: 3,
 	}
 	switch id {
 	case nonceChain:
@@ -205,8 +206,9 @@ func (b *bench) withUTXOs() request {
 	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
 	payments := []chain.Payment{pay("alice", 100), pay("bob", 200)}
 	return request{
-		chain:    utxoChain,
-		order:    chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot, MaxFee: bursar.Units(900)},
+		chain: utxoChain,
+		order: chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot,
+			MaxFee: bursar.Units(900)},
 		unsigned: chain.UnsignedTx{Reservations: []string{"a:0", "b:1"}, Fee: bursar.Units(800)},
 		contents: chain.Contents{
 			Payments: []chain.Payment{pay("bob", 200), pay("alice", 100), pay(hot.Base, 50)},
@@ -220,8 +222,9 @@ func (b *bench) withUTXOs() request {
 func (b *bench) withNonce() request {
 	hot := b.source(FamilyEVM, chain.OwnBranch, 0)
 	return request{
-		chain:    nonceChain,
-		order:    chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)}, From: hot, MaxFee: bursar.Units(900)},
+		chain: nonceChain,
+		order: chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)},
+			From: hot, MaxFee: bursar.Units(900)},
 		unsigned: chain.UnsignedTx{Reservations: []string{hot.Base + "/0"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{
 			Payments: []chain.Payment{token("alice", 7)}, Fee: bursar.Units(10), Weight: 2,
@@ -253,8 +256,9 @@ func (b *bench) sweepOnEd25519() request {
 	hot, from := b.source(FamilySolana, chain.OwnBranch, 0), b.source(FamilySolana, chain.DepositBranch, 1)
 	message := []byte("a message of the chain")
 	return request{
-		chain:    edChain,
-		order:    chain.TxRequest{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)}, From: from, MaxFee: bursar.Units(900)},
+		chain: edChain,
+		order: chain.TxRequest{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)},
+			From: from, MaxFee: bursar.Units(900)},
 		unsigned: chain.UnsignedTx{Reservations: []string{"c"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{
 			Payments: []chain.Payment{token(hot.Base, 70)}, Fee: bursar.Units(10),

@@ -74,7 +74,12 @@ func (s *Signer) SendHalts(_ context.Context, h Halts) (known int64, err error) 
 
 // with adds other halts and keeps the number.
 func (h Halts) with(older Halts) Halts {
-	sum := Halts{Number: h.Number, All: h.All, Chains: map[bursar.ChainID]string{}, Assets: append([]HaltedAsset(nil), h.Assets...)}
+	sum := Halts{
+		Number: h.Number,
+		All:    h.All,
+		Chains: map[bursar.ChainID]string{},
+		Assets: append([]HaltedAsset(nil), h.Assets...),
+	}
 	if sum.All == "" {
 		sum.All = older.All
 	}

@@ -39,7 +39,8 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 	b.wantHalted(utxoRequest, "a drill")
 	tell(Halts{Number: 2, Chains: map[bursar.ChainID]string{id: "a fork", "another": "no"}})
 	b.wantHalted(utxoRequest, "a fork")
-	tell(Halts{Number: 3, Chains: map[bursar.ChainID]string{"another": "no"}, Assets: []HaltedAsset{{id, "token", "depegged"}, {"another", "", "no"}}})
+	tell(Halts{Number: 3, Chains: map[bursar.ChainID]string{"another": "no"},
+		Assets: []HaltedAsset{{id, "token", "depegged"}, {"another", "", "no"}}})
 	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "depegged")
 	if known := tell(Halts{Number: 2, Assets: []HaltedAsset{{id, "", "late word"}}}); known != 3 {

@@ -127,7 +127,8 @@ func exceeds(contract string, wanted, left, limit bursar.Amount) string {
 		asset = "the chain's coin"
 	}
 	if limit.Less(wanted) {
-		return fmt.Sprintf("%s units of %s are to leave, and no hour allows more than %s: raise hourly_limit or cancel the withdrawal", wanted, asset, limit)
+		return fmt.Sprintf("%s units of %s are to leave, and no hour allows more than %s: raise hourly_limit or cancel "+
+			"the withdrawal", wanted, asset, limit)
 	}
 	return fmt.Sprintf("%s units of %s are to leave, and %s more may within this hour", wanted, asset, left)
 }

@@ -43,8 +43,11 @@ func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 		says    string
 	}{
 		{pay("alice", 41), "41 units of the chain's coin are to leave, and 40 more may within this hour"},
-		{pay("alice", 101), "101 units of the chain's coin are to leave, and no hour allows more than 100: raise hourly_limit or cancel the withdrawal"},
-		{token("alice", 11), "11 units of token are to leave, and no hour allows more than 10: raise hourly_limit or cancel the withdrawal"},
+		{pay("alice", 101),
+			"101 units of the chain's coin are to leave, and no hour allows more than 100: raise hourly_limit or cancel the " +
+				"withdrawal"},
+		{token("alice", 11),
+			"11 units of token are to leave, and no hour allows more than 10: raise hourly_limit or cancel the withdrawal"},
 	} {
 		_, err := b.sign(b.paying(2, test.payment))
 		var refused *RefusalError

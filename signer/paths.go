@@ -58,7 +58,9 @@ var (
 
 // Families returns every family of keys on a curve, in alphabetical order.
 func Families(curve chain.Curve) []bursar.Family {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(f bursar.Family) bool { return paths[f].Curve != curve })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(f bursar.Family) bool {
+		return paths[f].Curve != curve
+	})
 }
 
 // checkRef returns the path of a key's family, or says why there is no such key.

@@ -53,7 +53,8 @@ func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, erro
 	case p.Capabilities.ID != id:
 		return nil, fmt.Errorf("%w: chain %q: the traits are those of %q", ErrBadPolicy, id, p.Capabilities.ID)
 	case !found || known.Curve != p.Capabilities.Curve:
-		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadPolicy, id, p.Capabilities.Family, p.Capabilities.Curve)
+		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadPolicy, id, p.Capabilities.Family,
+			p.Capabilities.Curve)
 	case p.Capabilities.Model != chain.UTXOModel && p.Capabilities.Model != chain.AccountModel:
 		return nil, fmt.Errorf("%w: chain %q: spending %q", ErrBadPolicy, id, p.Capabilities.Model)
 	case p.MaxFee.IsZero():

@@ -52,7 +52,9 @@ func TestRefusesOrders(t *testing.T) {
 		{"no kind", ReasonOrder, utxoRequest, func(r *request) { r.order.Kind = "" }},
 		{"unknown kind", ReasonOrder, nonce, func(r *request) { r.order.Kind = "gift" }},
 		{"no payment", ReasonOrder, utxoRequest, func(r *request) { r.order.Payments = nil }},
-		{"too many payments", ReasonOrder, nonce, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments...) }},
+		{"too many payments", ReasonOrder, nonce, func(r *request) {
+			r.order.Payments = append(r.order.Payments, r.order.Payments...)
+		}},
 		{"nothing to pay", ReasonOrder, utxoRequest, func(r *request) { r.order.Payments[0].Amount = bursar.Amount{} }},
 		{"nobody to pay", ReasonOrder, utxoRequest, func(r *request) { r.order.Payments[0].Address = bursar.Address{} }},
 		{"to the hot address", ReasonOwnAddress, utxoRequest, func(r *request) {
@@ -76,7 +78,9 @@ func TestRefusesOrders(t *testing.T) {
 			r.order.Payments[0].Address.Base = r.contents.Inputs[0].Source.Base
 			r.contents.Payments[1] = r.order.Payments[0]
 		}},
-		{"change to a deposit address", ReasonChange, utxoRequest, func(r *request) { r.order.Change = r.contents.Inputs[0].Source }},
+		{"change to a deposit address", ReasonChange, utxoRequest, func(r *request) {
+			r.order.Change = r.contents.Inputs[0].Source
+		}},
 		{"change to a stranger", ReasonChange, utxoRequest, func(r *request) { r.order.Change.Base = "mallory" }},
 		{"change nowhere", ReasonChange, utxoRequest, func(r *request) { r.order.Change = chain.Source{} }},
 		{"change by another key", ReasonChange, utxoRequest, func(r *request) { r.order.Change.Key.Index = 1 }},
@@ -141,7 +145,8 @@ func TestRefusesContents(t *testing.T) {
 		{"no transaction", ReasonUnreadable, utxoRequest, func(r *request) { r.unsigned.Bytes = []byte("{") }},
 		{"no input", ReasonTooLarge, nonce, func(r *request) { r.contents.Inputs = nil }},
 		{"too many inputs", ReasonTooLarge, utxoRequest, func(r *request) {
-			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: hot, Digest: digest(3)}, chain.Input{Source: hot, Digest: digest(4)})
+			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: hot, Digest: digest(3)},
+				chain.Input{Source: hot, Digest: digest(4)})
 			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0", "d:0")
 		}},
 		{"no output", ReasonTooLarge, utxoRequest, func(r *request) { r.contents.Payments = nil }},
@@ -156,18 +161,29 @@ func TestRefusesContents(t *testing.T) {
 		{"coin for token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "" }},
 		{"a memo added", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Address.HasMemo = true }},
 		{"amounts exchanged", ReasonUnpaid, utxoRequest, func(r *request) {
-			r.contents.Payments[0].Amount, r.contents.Payments[1].Amount = r.contents.Payments[1].Amount, r.contents.Payments[0].Amount
+			r.contents.Payments[0].Amount, r.contents.Payments[1].Amount = r.contents.Payments[1].Amount,
+				r.contents.Payments[0].Amount
 		}},
-		{"paid once of twice", ReasonUnpaid, utxoRequest, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments[0]) }},
-		{"paid twice of once", ReasonExternal, utxoRequest, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("alice", 100)) }},
-		{"paid twice by nonce", ReasonExternal, nonce, func(r *request) { r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0]) }},
+		{"paid once of twice", ReasonUnpaid, utxoRequest, func(r *request) {
+			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+		}},
+		{"paid twice of once", ReasonExternal, utxoRequest, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, pay("alice", 100))
+		}},
+		{"paid twice by nonce", ReasonExternal, nonce, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
+		}},
 		{"something beside", ReasonExternal, utxoRequest, func(r *request) { r.contents.Payments[2] = pay("mallory", 50) }},
 		{"change to a deposit address", ReasonExternal, utxoRequest, func(r *request) {
 			r.contents.Payments[2].Address.Base = r.contents.Inputs[0].Source.Base
 		}},
-		{"change with a memo", ReasonExternal, utxoRequest, func(r *request) { r.contents.Payments[2].Address.HasMemo = true }},
+		{"change with a memo", ReasonExternal, utxoRequest, func(r *request) {
+			r.contents.Payments[2].Address.HasMemo = true
+		}},
 		{"change in tokens", ReasonExternal, utxoRequest, func(r *request) { r.contents.Payments[2].Contract = "token" }},
-		{"change twice", ReasonChange, utxoRequest, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay(hot.Base, 1)) }},
+		{"change twice", ReasonChange, utxoRequest, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, pay(hot.Base, 1))
+		}},
 		{"change of the same amount twice", ReasonChange, utxoRequest, func(r *request) {
 			r.contents.Payments = append(r.contents.Payments, r.contents.Payments[2])
 		}},
@@ -182,9 +198,15 @@ func TestRefusesContents(t *testing.T) {
 			r.contents.Payments = []chain.Payment{r.contents.Payments[0], r.contents.Payments[0]}
 		}},
 		{"a sweep of fewer tokens", ReasonUnpaid, ed, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(69) }},
-		{"a sweep with a tip", ReasonExternal, ed, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("mallory", 1)) }},
-		{"gas elsewhere", ReasonUnpaid, topUp, func(r *request) { r.contents.Payments = []chain.Payment{pay("mallory", 30)} }},
-		{"more gas", ReasonUnpaid, topUp, func(r *request) { r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 31)} }},
+		{"a sweep with a tip", ReasonExternal, ed, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, pay("mallory", 1))
+		}},
+		{"gas elsewhere", ReasonUnpaid, topUp, func(r *request) {
+			r.contents.Payments = []chain.Payment{pay("mallory", 30)}
+		}},
+		{"more gas", ReasonUnpaid, topUp, func(r *request) {
+			r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 31)}
+		}},
 	})
 }
 
@@ -194,12 +216,24 @@ func TestRefusesInputsAndFees(t *testing.T) {
 	utxoRequest, nonce, sweep, ed := b.withUTXOs, b.withNonce, b.sweep, b.sweepOnEd25519
 	other := b.source(FamilySolana, chain.DepositBranch, 2)
 	b.wantRefusals([]refusalTest{
-		{"an input of a stranger", ReasonSource, utxoRequest, func(r *request) { r.contents.Inputs[0].Source.Base = "mallory" }},
-		{"an input of another key", ReasonSource, utxoRequest, func(r *request) { r.contents.Inputs[0].Source.Key.Index = 2 }},
-		{"an input of another family", ReasonSource, utxoRequest, func(r *request) { r.contents.Inputs[0].Source.Key.Family = FamilyLitecoin }},
-		{"an input of an unknown branch", ReasonSource, utxoRequest, func(r *request) { r.contents.Inputs[0].Source.Key.Branch = 2 }},
-		{"an input above the tree", ReasonSource, utxoRequest, func(r *request) { r.contents.Inputs[0].Source.Key.Index = hardened }},
-		{"another payer", ReasonSource, nonce, func(r *request) { r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.DepositBranch, 4) }},
+		{"an input of a stranger", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Base = "mallory"
+		}},
+		{"an input of another key", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Key.Index = 2
+		}},
+		{"an input of another family", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Key.Family = FamilyLitecoin
+		}},
+		{"an input of an unknown branch", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Key.Branch = 2
+		}},
+		{"an input above the tree", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Key.Index = hardened
+		}},
+		{"another payer", ReasonSource, nonce, func(r *request) {
+			r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.DepositBranch, 4)
+		}},
 		{"hot in the payer's place", ReasonSource, sweep, func(r *request) {
 			r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.OwnBranch, 0)
 		}},
@@ -212,13 +246,20 @@ func TestRefusesInputsAndFees(t *testing.T) {
 		{"no message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = nil }},
 		{"a long message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = make([]byte, maxMessage+1) }},
 		{"an input twice", ReasonDigest, utxoRequest, func(r *request) { r.contents.Inputs[0] = r.contents.Inputs[1] }},
-		{"a coin unclaimed", ReasonReservations, utxoRequest, func(r *request) { r.unsigned.Reservations = r.unsigned.Reservations[:1] }},
-		{"a coin claimed twice", ReasonReservations, utxoRequest, func(r *request) { r.unsigned.Reservations[1] = r.unsigned.Reservations[0] }},
-		{"a claim too many", ReasonReservations, utxoRequest, func(r *request) { r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0") }},
+		{"a coin unclaimed", ReasonReservations, utxoRequest, func(r *request) {
+			r.unsigned.Reservations = r.unsigned.Reservations[:1]
+		}},
+		{"a coin claimed twice", ReasonReservations, utxoRequest, func(r *request) {
+			r.unsigned.Reservations[1] = r.unsigned.Reservations[0]
+		}},
+		{"a claim too many", ReasonReservations, utxoRequest, func(r *request) {
+			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
+		}},
 		{"fee understated", ReasonFee, utxoRequest, func(r *request) { r.unsigned.Fee = bursar.Units(799) }},
 		{"fee above the order's", ReasonFee, utxoRequest, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
 		{"fee above the policy's", ReasonFee, utxoRequest, func(r *request) {
-			r.order.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(5000), bursar.Units(5000), bursar.Units(1001), 5000
+			r.order.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(5000), bursar.Units(5000),
+				bursar.Units(1001), 5000
 		}},
 		{"rate above the policy's", ReasonRate, utxoRequest, func(r *request) { r.contents.Weight = 159 }},
 		{"rate above by a fraction", ReasonRate, utxoRequest, func(r *request) {
@@ -270,7 +311,9 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withUTXOs, func(*request) {}}})
 	}
 	b := newBench(t, func(p *Policy) {
-		p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, func(c *chain.Contents) { c.Inputs, c.Weight = nil, 0 }}
+		p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, func(c *chain.Contents) {
+			c.Inputs, c.Weight = nil, 0
+		}}
 	})
 	if _, err := b.sign(b.withUTXOs()); err != nil {
 		t.Errorf("a transaction that reads the same: %v", err)

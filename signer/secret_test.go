@@ -31,7 +31,8 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 		"keys": b.keys, "keys by value": *b.keys, "signer": b.signer, "signer by value": *b.signer,
 	}
 	secrets := knownSecrets(t, b.keys)
-	if text, err := m.MarshalText(); err != nil || string(text) != hidden || m.String() != hidden || p.GoString() != hidden {
+	if text, err := m.MarshalText(); err != nil || string(text) != hidden || m.String() != hidden ||
+		p.GoString() != hidden {
 		t.Errorf("as text a mnemonic is %s (%v), %s, a passphrase %s", text, err, m.String(), p.GoString())
 	}
 	for name, value := range values {
@@ -76,7 +77,8 @@ func knownSecrets(t *testing.T, keys *Keys) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets := []string{"winner", "correct horse", hex.EncodeToString([]byte("winner")), hex.EncodeToString([]byte("horse"))}
+	secrets := []string{"winner", "correct horse", hex.EncodeToString([]byte("winner")),
+		hex.EncodeToString([]byte("horse"))}
 	raw := [][]byte{seed, keys.secret.open().webhook[:]}
 	for _, tree := range keys.secret.open().trees {
 		raw = append(raw, tree.key[:], tree.code[:])

@@ -40,7 +40,8 @@ func (c *check) changeIsKept(change []chain.UTXO) error {
 		p := chain.Payment{Amount: utxo.Amount}
 		p.Address.Base = utxo.Source.Base
 		if !utxo.Source.Is(c.policy.hot) || outputs[p] == 0 {
-			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", utxo.Outpoint, utxo.Amount, utxo.Source.Base)
+			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", utxo.Outpoint, utxo.Amount,
+				utxo.Source.Base)
 		}
 		outputs[p]--
 	}

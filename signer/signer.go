@@ -59,7 +59,9 @@ type SignedReader interface {
 // output to our hot address, on a chain that uses the UTXO model. A sweep must pay our hot address only: a token
 // exactly, the native asset up to the order's amount. A gas top-up must pay exactly the order to a deposit address of
 // ours, which Order.Change names with its key, since a chain that uses the account model has no change.
-func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (s *Signer) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	d := s.policies[id]
 	if d == nil {
 		return chain.SignedTx{}, &RefusalError{id, order.ID, ReasonUnknownChain, "no policy allows it"}

@@ -35,7 +35,8 @@ func TestSigns(t *testing.T) {
 			r.contents.Payments[0].Address = r.order.Payments[0].Address
 		}},
 		{"a fee at every limit", utxoRequest, func(r *request) {
-			r.order.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(1000), bursar.Units(1000), bursar.Units(1000), 200
+			r.order.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(1000), bursar.Units(1000),
+				bursar.Units(1000), 200
 		}},
 		{"three inputs", utxoRequest, func(r *request) {
 			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
@@ -59,7 +60,8 @@ func TestSigns(t *testing.T) {
 		{"gas", topUp, nil},
 		{"two signatures", ed, nil},
 		{"the hot key alone", ed, func(r *request) {
-			r.order.Kind, r.order.From, r.order.Payments = chain.KindWithdrawal, r.contents.Inputs[0].Source, []chain.Payment{pay("alice", 1)}
+			r.order.Kind, r.order.From, r.order.Payments = chain.KindWithdrawal, r.contents.Inputs[0].Source,
+				[]chain.Payment{pay("alice", 1)}
 			r.contents.Payments, r.contents.Inputs = r.order.Payments, r.contents.Inputs[:1]
 		}},
 	}
@@ -105,7 +107,8 @@ func TestSignsOnlyTheOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := fits(r, hot, source); want != (err == nil) {
-			t.Fatalf("signed with %v, and that it fits is %v: order %v, outputs %v", err, want, r.order.Payments, r.contents.Payments)
+			t.Fatalf("signed with %v, and that it fits is %v: order %v, outputs %v", err, want, r.order.Payments,
+				r.contents.Payments)
 		}
 	})
 }
@@ -169,7 +172,8 @@ func TestSignStopsWithItsContext(t *testing.T) {
 	}
 	good := b.withUTXOs()
 	good.unsigned.Bytes = marshal(t, good.contents)
-	if tx, err := b.signer.Sign(ctx, good.chain, good.order, good.unsigned); !errors.Is(err, context.Canceled) || tx.TxID != "" {
+	if tx, err := b.signer.Sign(ctx, good.chain, good.order, good.unsigned); !errors.Is(err, context.Canceled) ||
+		tx.TxID != "" {
 		t.Errorf("a good draft: %+v, %v", tx, err)
 	}
 }
@@ -194,7 +198,8 @@ func TestSignerPassesThrough(t *testing.T) {
 	if got := mustPublic(t, b.signer, ref); !bytes.Equal(got, mustPublic(t, b.keys, ref)) {
 		t.Error("another public key")
 	}
-	if !bytes.Equal(b.signer.WebhookSecret(bursar.ID{1}, 2), b.keys.WebhookSecret(bursar.ID{1}, 2)) || b.signer.Fingerprint() != b.keys.Fingerprint() {
+	if !bytes.Equal(b.signer.WebhookSecret(bursar.ID{1}, 2), b.keys.WebhookSecret(bursar.ID{1}, 2)) ||
+		b.signer.Fingerprint() != b.keys.Fingerprint() {
 		t.Error("another webhook secret or fingerprint")
 	}
 }
@@ -206,7 +211,8 @@ func TestRefusalText(t *testing.T) {
 	r.contents.Payments[0].Address.Base = "mallory"
 	_, err := b.sign(r)
 	var refusal *RefusalError
-	if !errors.As(err, &refusal) || refusal.Chain != utxoChain || refusal.OutgoingID != r.order.ID || !strings.Contains(err.Error(), "200") {
+	if !errors.As(err, &refusal) || refusal.Chain != utxoChain || refusal.OutgoingID != r.order.ID ||
+		!strings.Contains(err.Error(), "200") {
 		t.Errorf("refused with %v", err)
 	}
 }

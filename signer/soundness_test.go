@@ -25,7 +25,8 @@ func TestASignatureWithAHighSNeverLeaves(t *testing.T) {
 	var s btcec.ModNScalar
 	s.SetByteSlice(compact[33:])
 	high := s.Negate().Bytes()
-	twin := slices.Concat([]byte{31 + ((compact[0] - 31) ^ 1)}, compact[1:33], high[:]) // the other half has the other recovery id
+	twin := slices.Concat([]byte{31 + ((compact[0] - 31) ^ 1)}, compact[1:33],
+		high[:]) // the other half has the other recovery id
 	recovered, _, err := ecdsa.RecoverCompact(twin, digest(5))
 	if err != nil || !bytes.Equal(recovered.SerializeCompressed(), public) {
 		t.Fatalf("the high form does not verify at all: %v", err)
@@ -91,13 +92,16 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, order: r.order, bases: map[chain.KeyRef]string{}}
 		return c.orderHolds()
 	}
-	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep, "top-up": b.topUp} {
+	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep,
+		"top-up": b.topUp} {
 		if err := judge(from()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, test := range []refusalTest{
-		{"to the hot address", ReasonOwnAddress, b.withUTXOs, func(r *request) { r.order.Payments[1] = pay(r.order.Change.Base, 50) }},
+		{"to the hot address", ReasonOwnAddress, b.withUTXOs, func(r *request) {
+			r.order.Payments[1] = pay(r.order.Change.Base, 50)
+		}},
 		{"to the payer, who is not hot", ReasonOwnAddress, b.withNonce, func(r *request) {
 			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 			r.order.Payments[0].Address.Base = r.order.From.Base
@@ -107,7 +111,9 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 		}},
 		{"a payer of another key", ReasonSource, b.withNonce, func(r *request) { r.order.From.Key.Index = 9 }},
-		{"gas in two payments", ReasonOrder, b.topUp, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments[0]) }},
+		{"gas in two payments", ReasonOrder, b.topUp, func(r *request) {
+			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+		}},
 		{"gas for our own branch", ReasonOrder, b.topUp, func(r *request) {
 			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 			r.order.Change = b.source(FamilyEVM, chain.OwnBranch, 1)
@@ -125,7 +131,9 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 	r := several.topUp()
 	r.order.Payments = append(r.order.Payments, r.order.Payments[0])
 	r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
-	several.wantRefusals([]refusalTest{{"gas twice where many payments are allowed", ReasonOrder, func() request { return r }, func(*request) {}}})
+	several.wantRefusals([]refusalTest{{"gas twice where many payments are allowed", ReasonOrder, func() request {
+		return r
+	}, func(*request) {}}})
 }
 
 // The limits themselves are allowed.
@@ -133,7 +141,8 @@ func TestLimitsAreInclusive(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	r := b.withUTXOs()
-	r.unsigned.Bytes = append(marshal(t, r.contents), bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
+	r.unsigned.Bytes = append(marshal(t, r.contents),
+		bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
 	if _, err := b.sign(r); err != nil {
 		t.Errorf("as many bytes as are allowed: %v", err)
 	}

@@ -41,7 +41,8 @@ func watchOnly(t *testing.T) (*Keys, *WatchOnly) {
 func TestAKeyExportDerivesWhatTheSeedDoes(t *testing.T) {
 	t.Parallel()
 	keys, s := watchOnly(t)
-	if s.Fingerprint() != keys.Fingerprint() || !bytes.Equal(s.WebhookSecret(bursar.ID{1}, 2), keys.WebhookSecret(bursar.ID{1}, 2)) {
+	if s.Fingerprint() != keys.Fingerprint() ||
+		!bytes.Equal(s.WebhookSecret(bursar.ID{1}, 2), keys.WebhookSecret(bursar.ID{1}, 2)) {
 		t.Error("fingerprint or webhook secret differ")
 	}
 	for family := range paths {
@@ -79,7 +80,8 @@ func TestAKeyExportIsChecked(t *testing.T) {
 		}
 	}
 	h, _ := keys.Export()
-	if text := fmt.Sprintf("%v %+v %#v %s", s, *s, s, s); strings.Contains(text, fmt.Sprintf("%x", h.WebhookRoot)) || strings.Contains(text, fmt.Sprint(h.WebhookRoot)) {
+	if text := fmt.Sprintf("%v %+v %#v %s", s, *s, s, s); strings.Contains(text, fmt.Sprintf("%x", h.WebhookRoot)) ||
+		strings.Contains(text, fmt.Sprint(h.WebhookRoot)) {
 		t.Error("the webhook root is printed")
 	}
 }

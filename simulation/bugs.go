@@ -11,7 +11,8 @@ type bug struct {
 // bugs are planted one by one to see that the simulation finds them. docs/simulation.md says which seed finds which.
 var bugs = []bug{
 	{"a reversed credit stays on the account", "deposit/reverse.go",
-		"if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {", "if err := error(nil); err != nil {"},
+		"if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {",
+		"if err := error(nil); err != nil {"},
 	{"nothing is unsettled by a reorg", "outgoing/unsettle.go",
 		"for _, p := range settled {", "for _, p := range settled[:0] {"},
 	{"a withdrawal is taken up by two transactions", "store/withdrawal.go",

@@ -113,7 +113,8 @@ type request struct {
 func play(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
 		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
-		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{}, dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
+		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{},
+		dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
 	config := bursartest.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log}
 	if s.Service != nil {
 		config.Records = newRecords(s.Service, h.log)
@@ -225,7 +226,9 @@ func (h *history) leader(c *sim.Chain) *bursartest.Process {
 
 func (h *history) lead(n uint32, c *sim.Chain) *bursartest.Process {
 	p := h.process(n)
-	if outcome := p.Do("lead", nil, func(ctx context.Context) error { return p.Lead(ctx, c.Capabilities().ID) }); outcome != "ok" {
+	if outcome := p.Do("lead", nil, func(ctx context.Context) error {
+		return p.Lead(ctx, c.Capabilities().ID)
+	}); outcome != "ok" {
 		h.log("  %s does not lead %s: %s", p.Name, c.Capabilities().ID, outcome)
 	}
 	return p
@@ -242,7 +245,9 @@ func (h *history) currency(n uint32) bursar.Currency {
 }
 
 // step takes a step of a worker.
-func (h *history) step(p *bursartest.Process, c *sim.Chain, worker bursartest.Worker, interrupts []bursartest.Interrupt) {
+func (h *history) step(
+	p *bursartest.Process, c *sim.Chain, worker bursartest.Worker, interrupts []bursartest.Interrupt,
+) {
 	name := fmt.Sprintf("%s %s", worker, c.Capabilities().ID)
 	if worker == bursartest.Opinions {
 		name = fmt.Sprintf("%s %s", bursartest.Follower, c.Capabilities().ID) // they share what they have in memory

@@ -53,7 +53,8 @@ func (h *history) hooksHold(m *model) error {
 		}
 		key := fmt.Sprintf("%s %d %s %s", c.txID, c.output, c.wallet.address, c.wallet.hook)
 		if credits[key] != reversals[key]+1 && (h.restored == 0 || credits[key] == 0) { // an older database tells it again
-			return fmt.Errorf("deposit %s: %d events of its credit were received, and %d of reversals", key, credits[key], reversals[key])
+			return fmt.Errorf("deposit %s: %d events of its credit were received, and %d of reversals", key, credits[key],
+				reversals[key])
 		}
 	}
 	return nil

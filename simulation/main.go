@@ -60,7 +60,8 @@ func main() {
 	flag.BoolVar(&c.first, "first", false, "end with the first history that fails")
 	flag.BoolVar(&c.planted, "planted", false, "plant bugs in the service, one by one, and say which seed finds each")
 	flag.BoolVar(&c.service, "service", false, "print what the service logs too")
-	flag.BoolVar(&c.record, "record", false, "play the recorded histories and write down in simulation/"+recordedFile+" what they are now")
+	flag.BoolVar(&c.record, "record", false, "play the recorded histories and write down in simulation/"+recordedFile+
+		" what they are now")
 	flag.BoolVar(&c.rows, "rows", false, "print every row that an event changed, and what was asked of nodes")
 	flag.StringVar(&c.profile, "profile", "", "write a CPU profile to this file")
 	flag.Parse()

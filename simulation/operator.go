@@ -75,7 +75,9 @@ func (h *history) resolve(e Event) {
 func (h *history) returnSigned(d bursar.Deposit) bool {
 	sender := h.Chain(d.Chain).Named("sender of " + d.TxID)
 	return slices.ContainsFunc(h.Signed, func(s bursartest.Signed) bool {
-		return s.Chain == d.Chain && slices.ContainsFunc(s.Order.Payments, func(p chain.Payment) bool { return p.Address.Base == sender })
+		return s.Chain == d.Chain && slices.ContainsFunc(s.Order.Payments, func(p chain.Payment) bool {
+			return p.Address.Base == sender
+		})
 	})
 }
 
@@ -134,7 +136,12 @@ func (h *history) abandonLost(round int) {
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID
-		book := recovery.Book{Capabilities: c.Capabilities(), Registry: h.Registry, IDs: h.process(0).Service.IDs, Hot: h.Hot(id)}
+		book := recovery.Book{
+			Capabilities: c.Capabilities(),
+			Registry:     h.Registry,
+			IDs:          h.process(0).Service.IDs,
+			Hot:          h.Hot(id),
+		}
 		h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 			if _, err := tx.Chains().Lock(h.ctx, id); err != nil {
 				return err

@@ -55,7 +55,9 @@ func (h *history) countPace(s bursartest.Signed, contract string) error {
 	}
 	k := flow{s.Chain, contract}
 	for _, o := range h.flows[k] {
-		if o.by == s.By && slices.ContainsFunc(s.Resources, func(resource string) bool { return slices.Contains(o.resources, resource) }) {
+		if o.by == s.By && slices.ContainsFunc(s.Resources, func(resource string) bool {
+			return slices.Contains(o.resources, resource)
+		}) {
 			if o.resources = append(o.resources, s.Resources...); o.paid.Less(paid) {
 				o.paid = paid
 			}

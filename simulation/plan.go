@@ -173,7 +173,8 @@ func planned(random *rand.Rand, w weight) Event {
 // fails reports whether an event is the last that the server knows of to which a failover will lead.
 func (p Plan) fails(i int) bool {
 	for behind := range 6 {
-		if at := i + behind; at < len(p.Events) && slices.Contains([]string{"failover", "switch"}, p.Events[at].Do) && int(p.Events[at].A%6) == behind {
+		if at := i + behind; at < len(p.Events) && slices.Contains([]string{"failover", "switch"}, p.Events[at].Do) &&
+			int(p.Events[at].A%6) == behind {
 			return true
 		}
 	}

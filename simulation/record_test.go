@@ -38,7 +38,8 @@ func TestWhereHistoriesDiffer(t *testing.T) {
 	for _, tc := range []struct {
 		sums []string
 		want int
-	}{{[]string{"a", "b", "c"}, -1}, {[]string{"a", "x", "c"}, 1}, {[]string{"a", "b"}, 2}, {[]string{"a", "b", "c", "d"}, 3}} {
+	}{{[]string{"a", "b", "c"}, -1}, {[]string{"a", "x", "c"}, 1}, {[]string{"a", "b"}, 2},
+		{[]string{"a", "b", "c", "d"}, 3}} {
 		if at := r.differs(recording{"7", tc.sums}); at != tc.want {
 			t.Errorf("%q differs at %d, want %d", tc.sums, at, tc.want)
 		}

@@ -79,7 +79,8 @@ func (h *history) settle(round int) bool {
 	for _, c := range h.Chains {
 		c.Mine(2)
 		p := h.leader(c)
-		for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Follower, bursartest.Sender, bursartest.Sweeper} {
+		for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Follower,
+			bursartest.Sender, bursartest.Sweeper} {
 			h.step(p, c, worker, nil)
 		}
 	}

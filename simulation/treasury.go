@@ -27,7 +27,8 @@ func (h *history) treasury(e Event) {
 	h.requests++
 	currency := h.currency(e.B)
 	c := h.Chain(currency.Chain)
-	d := &drawn{currency: currency, amount: bursar.Units(1000 + uint64(e.C)%(2*bursartest.Unit)), to: c.Named(fmt.Sprint("cold ", h.requests))}
+	d := &drawn{currency: currency, amount: bursar.Units(1000 + uint64(e.C)%(2*bursartest.Unit)),
+		to: c.Named(fmt.Sprint("cold ", h.requests))}
 	p := h.process(e.A)
 	outcome := p.Do("treasury", e.Interrupts, func(ctx context.Context) error {
 		if err := p.Service.Treasury.Open(ctx); err != nil {
@@ -37,7 +38,13 @@ func (h *history) treasury(e Event) {
 			return err
 		}
 		h.drawn = append(h.drawn, d)
-		_, err := p.Service.Treasury.Withdraw(ctx, treasury.Order{Currency: currency.Code, Amount: currency.Exact(d.amount), To: d.to, Reason: "a test", Actor: "operator"})
+		_, err := p.Service.Treasury.Withdraw(ctx, treasury.Order{
+			Currency: currency.Code,
+			Amount:   currency.Exact(d.amount),
+			To:       d.to,
+			Reason:   "a test",
+			Actor:    "operator",
+		})
 		if err == nil {
 			h.fail(h.operatorsOwn(currency))
 		}
@@ -49,8 +56,16 @@ func (h *history) treasury(e Event) {
 // listCold lists an address for the treasury, as one whose hold has passed.
 func (h *history) listCold(ctx context.Context, tx *store.Tx, p *bursartest.Process, d *drawn) error {
 	before := tx.Now().Add(-24 * time.Hour)
-	_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: p.Service.IDs.Next(), AccountID: treasury.Account, Family: h.Chain(d.currency.Chain).Capabilities().Family,
-		Currency: d.currency.Code, Address: bursar.Address{Base: d.to}, Label: d.to, CreatedAt: before, UsableFrom: before})
+	_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{
+		ID:         p.Service.IDs.Next(),
+		AccountID:  treasury.Account,
+		Family:     h.Chain(d.currency.Chain).Capabilities().Family,
+		Currency:   d.currency.Code,
+		Address:    bursar.Address{Base: d.to},
+		Label:      d.to,
+		CreatedAt:  before,
+		UsableFrom: before,
+	})
 	return err
 }
 
@@ -101,7 +116,8 @@ func (h *history) drawnPaid() error {
 		paid := taken && w.Status == bursar.WithdrawalConfirmed
 		short := d.currency.IsToken() && h.unruly
 		if paid && got != d.amount && !short || !paid && !got.IsZero() && (taken || h.restored == 0) {
-			return fmt.Errorf("the treasury's order of %s %s to %s is %q, and it holds %s", d.amount, d.currency.Code, d.to, w.Status, got)
+			return fmt.Errorf("the treasury's order of %s %s to %s is %q, and it holds %s", d.amount, d.currency.Code, d.to,
+				w.Status, got)
 		}
 	}
 	return nil

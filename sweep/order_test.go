@@ -94,7 +94,8 @@ func (r *harness) holds(base, contract string, units uint64) {
 // waits has a payment wait for a currency.
 func (r *harness) waits(wait bursar.OutgoingWait, code bursar.CurrencyCode, units uint64) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"), Currency: code,
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"),
+		Currency: code,
 		Share:    bursar.ShareWithdrawal,
 		WaitsFor: wait, Lacks: code, Missing: bursar.Units(units), Needed: bursar.Units(units)}
 	r.do(func(tx *store.Tx) error {
@@ -161,7 +162,8 @@ func TestWhatIsWorthItsFeeIsOrderedOnce(t *testing.T) {
 func TestNothingIsOrderedWithoutTheLease(t *testing.T) {
 	for name, stop := range map[string]func(tx *store.Tx, l store.Lease) error{
 		"halted": func(tx *store.Tx, _ store.Lease) error {
-			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByOperator, Reason: "r"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByOperator,
+				Reason: "r"})
 		},
 		"its currency is halted": func(tx *store.Tx, _ store.Lease) error {
 			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "r"})

@@ -35,7 +35,8 @@ func TestWhatIsWorthASweep(t *testing.T) {
 		if test.price.worth(bursar.Units(test.from-1), false) || !test.price.worth(bursar.Units(test.from), false) {
 			t.Errorf("%s: it is not swept from %d on", test.name, test.from)
 		}
-		if test.price.worth(bursar.Units(test.wanted-1), true) && test.wanted > 1 || !test.price.worth(bursar.Units(test.wanted), true) {
+		if test.price.worth(bursar.Units(test.wanted-1), true) && test.wanted > 1 ||
+			!test.price.worth(bursar.Units(test.wanted), true) {
 			t.Errorf("%s: where it is wanted it is not swept from %d on", test.name, test.wanted)
 		}
 		if test.price.never = true; test.price.worth(bursar.Units(1<<60), true) {

@@ -93,7 +93,9 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 }
 
 // collect orders sweeps of one currency: the largest amounts first, as long as they are worth it or payments lack them.
-func (s *Sweeper) collect(ctx context.Context, lease store.Lease, code bursar.CurrencyCode, lacking bursar.Amount) error {
+func (s *Sweeper) collect(
+	ctx context.Context, lease store.Lease, code bursar.CurrencyCode, lacking bursar.Amount,
+) error {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
 		return err
@@ -145,7 +147,13 @@ func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.
 	capabilities := s.Chain.Capabilities()
 	payment := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
 	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: capabilities.Family, Branch: h.Branch, Index: h.Index}}
-	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: s.MaxFee}
+	order := chain.TxRequest{
+		ID:       s.IDs.Next(),
+		Kind:     chain.KindSweep,
+		Payments: []chain.Payment{payment},
+		From:     from,
+		MaxFee:   s.MaxFee,
+	}
 	ordered := false
 	err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {

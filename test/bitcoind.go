@@ -107,7 +107,8 @@ func (b bitcoind) unpack(ctx context.Context, private privateApt, home string) e
 
 // mirror is the Debian archive that this machine's apt uses already.
 func (b bitcoind) mirror() (string, error) {
-	for _, pattern := range []string{"/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list", "/etc/apt/sources.list.d/*.sources"} {
+	for _, pattern := range []string{"/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list",
+		"/etc/apt/sources.list.d/*.sources"} {
 		for _, file := range b.glob(pattern) {
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -118,7 +119,8 @@ func (b bitcoind) mirror() (string, error) {
 			}
 		}
 	}
-	return "", errors.New("apt's sources name no Debian archive; install a bitcoind yourself and set BURSAR_BITCOIND to its path")
+	return "",
+		errors.New("apt's sources name no Debian archive; install a bitcoind yourself and set BURSAR_BITCOIND to its path")
 }
 
 // archive returns the first Debian archive that a file of apt's sources names, in either of their two forms.

@@ -25,7 +25,8 @@ func check(ctx context.Context, m machine, asked arguments) error {
 	if len(wrong) > 0 {
 		return fmt.Errorf("gofmt would change: %s", strings.Join(wrong, " "))
 	}
-	for _, args := range [][]string{append([]string{"go", "vet"}, asked.vet...), append([]string{"go", "test"}, asked.test...)} {
+	for _, args := range [][]string{append([]string{"go", "vet"}, asked.vet...),
+		append([]string{"go", "test"}, asked.test...)} {
 		c := line(args...)
 		m.say("== " + c.String())
 		if err := m.run(ctx, c); err != nil {

@@ -37,7 +37,8 @@ func (e etcd) Install(ctx context.Context) error {
 			return err
 		}
 		defer os.RemoveAll(work)
-		c := line(append([]string{"apt-get"}, append(options, "-o", "APT::Sandbox::User=root", "download", "etcd-server")...)...)
+		c := line(append([]string{"apt-get"},
+			append(options, "-o", "APT::Sandbox::User=root", "download", "etcd-server")...)...)
 		c.folder = work
 		e.apt.say("   " + c.String())
 		if err := e.apt.run(ctx, c); err != nil {

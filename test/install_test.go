@@ -107,7 +107,8 @@ func TestBitcoindIsUnpackedWithItsLibraries(t *testing.T) {
 	f := newFake(t)
 	f.has("apt-get", "dpkg-deb")
 	sources := filepath.Join(t.TempDir(), "debian.sources")
-	if err := os.WriteFile(sources, []byte("Types: deb\n# URIs: http://other/debian\nURIs: http://mirror/debian\n"), 0o600); err != nil {
+	if err := os.WriteFile(sources, []byte("Types: deb\n# URIs: http://other/debian\nURIs: http://mirror/debian\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.files["/etc/apt/sources.list.d/*.sources"] = []string{sources}
@@ -124,7 +125,8 @@ func TestBitcoindIsUnpackedWithItsLibraries(t *testing.T) {
 	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
 		t.Errorf("it is installed: %v", err)
 	}
-	if !holds(f.ran, "download bitcoin-knots libc6") || !holds(f.ran, "dpkg-deb -x", "bitcoin-knots.deb") || holds(f.ran, "adduser") {
+	if !holds(f.ran, "download bitcoin-knots libc6") || !holds(f.ran, "dpkg-deb -x", "bitcoin-knots.deb") ||
+		holds(f.ran, "adduser") {
 		t.Errorf("it runs %q", f.ran)
 	}
 	if names := f.left(t); !slices.Equal(names, []string{"bitcoind-" + bitcoindVersion}) {

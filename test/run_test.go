@@ -23,7 +23,8 @@ func TestArgumentsAreGoTests(t *testing.T) {
 		{"--timeout=1m", "--timeout=1m ./... ./sandbox/...", "./... ./sandbox/...", false},
 	} {
 		got, err := parse(strings.Fields(c.args))
-		if err != nil || strings.Join(got.test, " ") != c.test || strings.Join(got.vet, " ") != c.vet || got.short != c.short {
+		if err != nil || strings.Join(got.test, " ") != c.test || strings.Join(got.vet, " ") != c.vet ||
+			got.short != c.short {
 			t.Errorf("%q is read as %+v: %v", c.args, got, err)
 		}
 	}
@@ -54,7 +55,8 @@ func TestShortInstallsNothing(t *testing.T) {
 	if err := run(t.Context(), f.machine, []string{"-short"}); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"go vet ./... ./sandbox/...", "go test -timeout 25m -short ./... ./sandbox/..."}; !slices.Equal(f.ran, want) {
+	if want := []string{"go vet ./... ./sandbox/...",
+		"go test -timeout 25m -short ./... ./sandbox/..."}; !slices.Equal(f.ran, want) {
 		t.Errorf("it runs %q", f.ran)
 	}
 	if err := run(t.Context(), f.machine, nil); err == nil || !strings.Contains(err.Error(), "install postgresql") {
@@ -75,7 +77,8 @@ func TestWhatFailsEndsTheRun(t *testing.T) {
 	}
 	source(t, "package  a\n")
 	f.ran = nil
-	if err := run(t.Context(), f.machine, []string{"-short"}); err == nil || !strings.Contains(err.Error(), "gofmt would change: a.go") || len(f.ran) > 0 {
+	if err := run(t.Context(), f.machine, []string{"-short"}); err == nil ||
+		!strings.Contains(err.Error(), "gofmt would change: a.go") || len(f.ran) > 0 {
 		t.Errorf("a file of another form: %v", err)
 	}
 }

@@ -46,8 +46,9 @@ type harness struct {
 
 // The chains that a test may run on.
 var (
-	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 2}
-	tagged   = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, SharedAddress: true, Confirmations: 2}
+	coined = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 2}
+	tagged = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, SharedAddress: true,
+		Confirmations: 2}
 	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2}
 )
 
@@ -66,7 +67,8 @@ func newHarness(t *testing.T, config sim.Config) *harness {
 	if config.SharedAddress {
 		capital = "" // what comes there without a tag may be anybody's
 	}
-	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.node, Registry: registry, IDs: r.ids, Log: log, Hot: r.hot, Capital: capital})
+	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.node, Registry: registry, IDs: r.ids, Log: log,
+		Hot: r.hot, Capital: capital})
 	at := unattributed.ChainDesk{Chain: quoted{r.node, r}, Creditor: r.follower.Deposits, Hot: r.hot}
 	r.service = &unattributed.Service{DB: r.db, Chains: map[bursar.ChainID]unattributed.ChainDesk{config.ID: at},
 		Registry: registry,

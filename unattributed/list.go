@@ -18,7 +18,9 @@ type Item struct {
 
 // List returns what waits for a decision or for finality, newest first; all adds what left its chain and what was
 // decided. families names each chain's family; where one is missing, no wallet is looked for.
-func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.Family, all bool, page store.Page) (list []Item, err error) {
+func List(
+	ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.Family, all bool, page store.Page,
+) (list []Item, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
 		deposits, err := tx.Deposits().Unattributed(ctx, all, page)
 		if err != nil {
@@ -49,7 +51,9 @@ func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.
 	return list, err
 }
 
-func walletsAt(ctx context.Context, tx *store.Tx, families map[bursar.ChainID]bursar.Family, deposits []bursar.Deposit) (map[bursar.Family]map[bursar.Address]bursar.Wallet, error) {
+func walletsAt(
+	ctx context.Context, tx *store.Tx, families map[bursar.ChainID]bursar.Family, deposits []bursar.Deposit,
+) (map[bursar.Family]map[bursar.Address]bursar.Wallet, error) {
 	addresses := map[bursar.Family][]bursar.Address{}
 	for _, d := range deposits {
 		if family, known := families[d.Chain]; known {

@@ -29,17 +29,19 @@ func (s *Service) Return(ctx context.Context, r Return) (bursar.Resolution, erro
 	if err != nil {
 		return bursar.Resolution{}, err
 	}
-	return s.decide(ctx, r.Deposit, r.Note, func(tx *store.Tx, now bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
-		if now.Amount != d.Amount {
-			return n, fmt.Errorf("deposit %s came back with another amount just now: decide again", d.ID)
-		}
-		n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to, p.amount, p.fee
-		if err := tx.Ledger().Post(ctx, ledger.ReturnHeld(n, tx.Now())); err != nil {
-			return n, err
-		}
-		now.Purpose = bursar.ForReturned
-		return n, tx.Deposits().SetOwner(ctx, now, 0, bursar.ForUnattributed)
-	})
+	return s.decide(ctx, r.Deposit, r.Note,
+		func(tx *store.Tx, now bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
+			if now.Amount != d.Amount {
+				return n, fmt.Errorf("deposit %s came back with another amount just now: decide again", d.ID)
+			}
+			n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to,
+				p.amount, p.fee
+			if err := tx.Ledger().Post(ctx, ledger.ReturnHeld(n, tx.Now())); err != nil {
+				return n, err
+			}
+			now.Purpose = bursar.ForReturned
+			return n, tx.Deposits().SetOwner(ctx, now, 0, bursar.ForUnattributed)
+		})
 }
 
 // priced is a return that was checked.
@@ -82,7 +84,9 @@ func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p pric
 
 // deduct takes what the payment costs out of its amount, and what it cost to bring the value to the hot address, where
 // it did not arrive there.
-func (s *Service) deduct(ctx context.Context, at ChainDesk, d bursar.Deposit, p *priced, cost bursar.Amount) (err error) {
+func (s *Service) deduct(
+	ctx context.Context, at ChainDesk, d bursar.Deposit, p *priced, cost bursar.Amount,
+) (err error) {
 	p.fee = cost
 	if at.Chain.Capabilities().Model == chain.AccountModel && d.Address.Base != at.Hot {
 		sweep, err := ask(ctx, at, chain.Payment{Address: bursar.Address{Base: at.Hot}, Amount: d.Amount})
@@ -98,7 +102,8 @@ func (s *Service) deduct(ctx context.Context, at ChainDesk, d bursar.Deposit, p 
 		return err
 	}
 	if p.amount, err = d.Amount.Sub(p.fee); err != nil || p.amount.IsZero() {
-		return fmt.Errorf("%w: the chain's fees of %s %s are no less than the %s that came", ErrDestination, currency.Exact(p.fee), d.Currency, currency.Exact(d.Amount))
+		return fmt.Errorf("%w: the chain's fees of %s %s are no less than the %s that came", ErrDestination,
+			currency.Exact(p.fee), d.Currency, currency.Exact(d.Amount))
 	}
 	_, err = ask(ctx, at, chain.Payment{Address: p.to, Amount: p.amount})
 	return err
@@ -109,7 +114,8 @@ func (s *Service) deduct(ctx context.Context, at ChainDesk, d bursar.Deposit, p 
 func (s *Service) destination(ctx context.Context, at ChainDesk, text string) (bursar.Address, error) {
 	to, err := at.Chain.ParseAddress(text)
 	if err != nil {
-		return to, fmt.Errorf("%w: %.100q is not a payable address of %s on this network", ErrDestination, text, at.Chain.Capabilities().ID)
+		return to, fmt.Errorf("%w: %.100q is not a payable address of %s on this network", ErrDestination, text,
+			at.Chain.Capabilities().ID)
 	}
 	if to.Base == at.Hot {
 		return to, fmt.Errorf("%w: %s is our own; assign the value to a wallet, or keep it", ErrDestination, to)

@@ -45,8 +45,9 @@ func TestWhatAReturnKeepsForTheFee(t *testing.T) {
 				contract = r.tokens()
 			}
 			d := r.arrive(r.node.Named(c.at), contract, 80_000, 2)
-			n, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender"), FromCapital: c.capital,
-				Note: "n"})
+			n, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender"),
+				FromCapital: c.capital,
+				Note:        "n"})
 			r.need(err)
 			if n.Kind != bursar.ResolutionRefund || n.Status != bursar.ResolutionQueued ||
 				n.Address.Base != r.node.Named("sender") || n.Note != "n" ||

@@ -33,7 +33,8 @@ var (
 	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
 	// ErrRecovering is returned while a database that was put back may have forgotten that the value was paid back. A
 	// return may be ordered: it waits, and the recovery adopts the payment that it may have had.
-	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be paid back already; see `bursar recovery status`")
+	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be paid back already; see `bursar " +
+		"recovery status`")
 )
 
 // Chain is what a decision needs of a chain.
@@ -119,7 +120,8 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 
 // decide runs f on a deposit that may be decided, with a decision to be filled in, and records that one. f posts what
 // the decision means; the alarm ends with it.
-func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(*store.Tx, bursar.Deposit, bursar.Resolution) (bursar.Resolution, error)) (n bursar.Resolution, err error) {
+func (s *Service) decide(ctx context.Context, id bursar.ID, note string,
+	f func(*store.Tx, bursar.Deposit, bursar.Resolution) (bursar.Resolution, error)) (n bursar.Resolution, err error) {
 	if note, err = checkNote(note); err != nil {
 		return n, err
 	}
@@ -130,7 +132,14 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(
 		if altered, err := tx.Deposits().Altered(ctx, id); err != nil || altered {
 			return cmp.Or(err, fmt.Errorf("deposit %s: %w", id, store.ErrAltered))
 		}
-		n, err = f(tx, d, bursar.Resolution{ID: s.IDs.Next(), DepositID: id, Chain: d.Chain, Currency: d.Currency, Note: note, DecidedAt: tx.Now()})
+		n, err = f(tx, d, bursar.Resolution{
+			ID:        s.IDs.Next(),
+			DepositID: id,
+			Chain:     d.Chain,
+			Currency:  d.Currency,
+			Note:      note,
+			DecidedAt: tx.Now(),
+		})
 		if err != nil {
 			return err
 		}
@@ -142,7 +151,8 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(
 	if err != nil {
 		return n, err
 	}
-	s.Log.Info("unattributed value decided", "deposit", id, "decision", n.ID, "kind", n.Kind, "chain", n.Chain, "currency", n.Currency)
+	s.Log.Info("unattributed value decided", "deposit", id, "decision", n.ID, "kind", n.Kind, "chain", n.Chain, "currency",
+		n.Currency)
 	if s.Decided != nil {
 		s.Decided(n.Chain)
 	}

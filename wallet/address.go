@@ -10,11 +10,14 @@ import (
 )
 
 // errNoKey is what a client is told while the pool is empty: it fills up within moments where the seed is at hand.
-var errNoKey = bursar.Refuse(bursar.CodeUnavailable, "no address of this currency is ready at this moment; try again, and with the same Idempotency-Key if it was sent")
+var errNoKey = bursar.Refuse(bursar.CodeUnavailable,
+	"no address of this currency is ready at this moment; try again, and with the same Idempotency-Key if it was sent")
 
 // address gives each wallet the next index of its family and the address there. It returns the places of those for
 // which the pool has no key.
-func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet) (refused map[int]bool, err error) {
+func (s *Service) address(
+	ctx context.Context, tx *store.Tx, wallets []bursar.Wallet,
+) (refused map[int]bool, err error) {
 	perFamily := map[bursar.Family][]int{}
 	var families []chain.Capabilities
 	for i := range wallets {
@@ -70,7 +73,9 @@ func (s *Service) fromKeys(wallets []bursar.Wallet, places []int) (err error) {
 
 // fromPool makes the addresses of one family from the pool's keys, read at once. It gives back the indexes for which
 // there is none, raises an alarm, and returns the wallets' places.
-func (s *Service) fromPool(ctx context.Context, tx *store.Tx, capabilities chain.Capabilities, wallets []bursar.Wallet, places []int) (short []int, err error) {
+func (s *Service) fromPool(
+	ctx context.Context, tx *store.Tx, capabilities chain.Capabilities, wallets []bursar.Wallet, places []int,
+) (short []int, err error) {
 	keys, err := tx.KeyPool().Keys(ctx, capabilities.Family, wallets[places[0]].Index, len(places))
 	if err != nil {
 		return nil, err
@@ -92,8 +97,13 @@ func (s *Service) fromPool(ctx context.Context, tx *store.Tx, capabilities chain
 	if err := tx.KeyIndexes().Return(ctx, capabilities.Family, len(short)); err != nil {
 		return nil, err
 	}
-	return short, tx.Alarms().Raise(ctx, store.Alarm{Chain: capabilities.ID, Kind: AlarmPoolEmpty, Ref: string(capabilities.Family),
-		Message: fmt.Sprintf("no address of %s is ready: wallets are refused until the pool is filled where the seed is", capabilities.ID)})
+	return short, tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: capabilities.ID,
+		Kind:  AlarmPoolEmpty,
+		Ref:   string(capabilities.Family),
+		Message: fmt.Sprintf("no address of %s is ready: wallets are refused until the pool is filled where the seed is",
+			capabilities.ID),
+	})
 }
 
 // derive makes the address at an index from the keys. Chains that are Pooled never come here.

@@ -99,7 +99,8 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 	if resp.StatusCode >= 200 { // a switch of protocols has no body that ends
 		io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status is the answer, whatever happens after it
 	}
-	a := answer{outcome: outcomeOf(resp.StatusCode), code: resp.StatusCode, after: retryAfter(resp.StatusCode, resp.Header, d.now())}
+	a := answer{outcome: outcomeOf(resp.StatusCode), code: resp.StatusCode,
+		after: retryAfter(resp.StatusCode, resp.Header, d.now())}
 	if !delivered(a.code) {
 		a.words = statusWords(a.code)
 	}
@@ -108,8 +109,14 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 
 // judge turns an answer into the event's new state.
 func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
-	r := result{of: j, Outcome: store.Outcome{Event: j.Number, Claim: j.Attempts, Status: store.DeliveryPending, Tries: j.Tries + 1, NextAt: at,
-		Attempt: store.Attempt{Number: j.Attempts, At: at, Duration: took, Code: int64(a.code), Error: a.words}}}
+	r := result{of: j, Outcome: store.Outcome{
+		Event:   j.Number,
+		Claim:   j.Attempts,
+		Status:  store.DeliveryPending,
+		Tries:   j.Tries + 1,
+		NextAt:  at,
+		Attempt: store.Attempt{Number: j.Attempts, At: at, Duration: took, Code: int64(a.code), Error: a.words},
+	}}
 	if a.words == "" {
 		r.Status = store.DeliveryDelivered
 		return r

@@ -30,7 +30,8 @@ func counter(b *testing.B) (url string, count *atomic.Int64) {
 // BenchmarkDeliver sends 10,000 events to a healthy receiver while another one, with 100 events due before, hangs. Each
 // is claimed, signed, sent and recorded.
 func BenchmarkDeliver(b *testing.B) {
-	for name, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+	for name, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite,
+		"postgres": storetest.Postgres} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()

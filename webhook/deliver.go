@@ -82,14 +82,29 @@ const (
 
 // New returns a Deliverer that does nothing before Run.
 func New(cfg Config) *Deliverer {
-	d := &Deliverer{db: cfg.DB, secrets: cfg.Secrets, allowed: cfg.AllowNetworks, log: cfg.Log, rand: cfg.Rand, now: cfg.DB.Now, clock: cfg.Clock, wake: make(chan struct{}, 1)}
+	d := &Deliverer{
+		db:      cfg.DB,
+		secrets: cfg.Secrets,
+		allowed: cfg.AllowNetworks,
+		log:     cfg.Log,
+		rand:    cfg.Rand,
+		now:     cfg.DB.Now,
+		clock:   cfg.Clock,
+		wake:    make(chan struct{}, 1),
+	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
 	if d.rand == nil {
 		d.rand = rand.Int64N
 	}
-	d.times = times{attempt: 15 * time.Second, lease: 30 * time.Second, queue: 10 * time.Second, poll: time.Second, grace: 5 * time.Second}
+	d.times = times{
+		attempt: 15 * time.Second,
+		lease:   30 * time.Second,
+		queue:   10 * time.Second,
+		poll:    time.Second,
+		grace:   5 * time.Second,
+	}
 	d.counters.attempts = map[Outcome]uint64{}
 	d.queues = newQueues(limits{held: 4096, sending: 256, account: 128, destination: 32, queue: d.times.queue})
 	if d.clock == nil {

@@ -19,7 +19,8 @@ func TestAnEventIsDelivered(t *testing.T) {
 		s.run(s.deliverer(s.db))
 		id := s.event(r.URL + "/hook?a=b")
 		d, past := s.tried(id, 1)
-		if d.Status != store.DeliveryDelivered || d.LastCode != 204 || d.LastError != "" || d.DeliveredAt.IsZero() || len(past) != 1 || past[0].Code != 204 {
+		if d.Status != store.DeliveryDelivered || d.LastCode != 204 || d.LastError != "" || d.DeliveredAt.IsZero() ||
+			len(past) != 1 || past[0].Code != 204 {
 			t.Errorf("recorded as %+v, %+v", d, past)
 		}
 		got := r.all()
@@ -27,7 +28,8 @@ func TestAnEventIsDelivered(t *testing.T) {
 			t.Fatalf("received %d", len(got))
 		}
 		h := got[0].header
-		if h.Get("webhook-id") != id.String() || h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "bursar" || len(h) != 6 {
+		if h.Get("webhook-id") != id.String() || h.Get("Content-Type") != "application/json" ||
+			h.Get("User-Agent") != "bursar" || len(h) != 6 {
 			t.Errorf("the header is %v", h) // with Content-Length
 		}
 		if err := oracle(t, 1).Verify(got[0].body, h); err != nil {
@@ -77,7 +79,8 @@ func TestTheWholeSchedule(t *testing.T) {
 				break
 			}
 			gap := d.NextAt.Sub(past[n].At.Add(past[n].Duration))
-			if want := schedule[n+1]; gap < want-time.Millisecond || gap > want+time.Millisecond || d.Status != store.DeliveryPending {
+			if want := schedule[n+1]; gap < want-time.Millisecond || gap > want+time.Millisecond ||
+				d.Status != store.DeliveryPending {
 				t.Fatalf("after attempt %d it is %s and waits %s", n+1, d.Status, gap)
 			}
 			s.clock.advance(d.NextAt.Sub(s.clock.now()))
@@ -135,7 +138,10 @@ func TestGoneDisablesTheURL(t *testing.T) {
 			t.Errorf("it is %s", d.Status)
 		}
 		late := s.event(r.URL + "/gone") // by somebody who did not look
-		s.until("the late event to be disabled", func() bool { d, _ := s.find(late); return d.Status == store.DeliveryDisabled })
+		s.until("the late event to be disabled", func() bool {
+			d, _ := s.find(late)
+			return d.Status == store.DeliveryDisabled
+		})
 		if d, _ := s.tried(s.event(r.URL+"/here"), 1); d.Status != store.DeliveryDelivered {
 			t.Errorf("another URL of the host is %s", d.Status)
 		}
@@ -178,7 +184,8 @@ func TestARefusedAddressIsNeverDialled(t *testing.T) {
 			"http://[":                                     "not an absolute URL",
 		} {
 			d, past := s.tried(s.event(url), 1)
-			if d.Status != store.DeliveryPending || past[0].Code != 0 || !strings.Contains(past[0].Error, want) || strings.Contains(past[0].Error, "hunter2") {
+			if d.Status != store.DeliveryPending || past[0].Code != 0 || !strings.Contains(past[0].Error, want) ||
+				strings.Contains(past[0].Error, "hunter2") {
 				t.Errorf("%s: %+v", url, past)
 			}
 		}
@@ -199,12 +206,14 @@ func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 		stop := s.run(d)
 		dead := newReceiver(t, nil)
 		dead.Close()
-		for _, host := range []string{hanging(t).URL, dead.URL, "http://no-such-host.invalid", strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)} {
+		for _, host := range []string{hanging(t).URL, dead.URL, "http://no-such-host.invalid",
+			strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)} {
 			id := s.event(host + "/?token=hunter2")
 			for range schedule {
 				d, past := s.tried(id, 1)
 				last := past[len(past)-1]
-				if last.Error == "" || len(last.Error) > maxWords || strings.Contains(last.Error, "hunter2") || strings.Contains(last.Error, "127.0.0.1") {
+				if last.Error == "" || len(last.Error) > maxWords || strings.Contains(last.Error, "hunter2") ||
+					strings.Contains(last.Error, "127.0.0.1") {
 					t.Errorf("%s: %q", host, last.Error)
 				}
 				s.clock.advance(max(0, d.NextAt.Sub(s.clock.now())))
@@ -234,7 +243,10 @@ func TestAShutQueue(t *testing.T) {
 			}
 			s.clock.advance(e.NextAt.Sub(s.clock.now()))
 		}
-		s.until("the last attempt to be claimed and forgotten", func() bool { e, _ := s.find(id); return e.Attempts >= int64(len(schedule)) })
+		s.until("the last attempt to be claimed and forgotten", func() bool {
+			e, _ := s.find(id)
+			return e.Attempts >= int64(len(schedule))
+		})
 		if r.count() != 0 {
 			t.Fatal("it was sent")
 		}
@@ -242,7 +254,8 @@ func TestAShutQueue(t *testing.T) {
 		l.shutUntil = time.Time{}
 		d.queues.mu.Unlock()
 		s.clock.advance(d.times.lease)
-		if e, past := s.tried(id, len(schedule)); e.Status != store.DeliveryDelivered || len(past) != len(schedule) || r.count() != 1 {
+		if e, past := s.tried(id, len(schedule)); e.Status != store.DeliveryDelivered || len(past) != len(schedule) ||
+			r.count() != 1 {
 			t.Errorf("in the end it is %s after %d attempts, sent %d times", e.Status, len(past), r.count())
 		}
 	})

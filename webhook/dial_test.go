@@ -171,7 +171,9 @@ func TestOfSeveralAddressesOnlyThePublicAreDialled(t *testing.T) {
 // A name server that tells nothing useful, or nothing at all, holds an attempt up no longer than a receiver may.
 func TestNamesThatLeadNowhere(t *testing.T) {
 	t.Parallel()
-	if a := post(resolving(t, func() []netip.Addr { return nil }), "http://nowhere.example/"); a.outcome != OutcomeDNS || a.code != 0 {
+	if a := post(resolving(t, func() []netip.Addr {
+		return nil
+	}), "http://nowhere.example/"); a.outcome != OutcomeDNS || a.code != 0 {
 		t.Errorf("without an address: %+v", a)
 	}
 	silent := resolving(t, func() []netip.Addr { select {} })
@@ -189,7 +191,9 @@ func listenAt(t *testing.T, address string) (*atomic.Int64, string) {
 		t.Fatal(err)
 	}
 	var connections atomic.Int64
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(204)
+	}))
 	server.Listener.Close()
 	server.Listener = listener
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -216,7 +220,8 @@ func TestNoCostumeReachesALocalReceiver(t *testing.T) {
 	connections, port := listenAt(t, "[::]:0")
 	d := New(Config{})
 	for _, host := range []string{
-		"127.0.0.1", "localhost", "LOCALHOST.", "a.localhost", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "0", "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]",
+		"127.0.0.1", "localhost", "LOCALHOST.", "a.localhost", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "0", "0.0.0.0",
+		"[::1]", "[::]", "[::ffff:127.0.0.1]",
 		"[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::127.0.0.1]", "[2002:7f00:1::]", "\uff11\uff12\uff17.0.0.1",
 	} {
 		if a := post(d, "http://"+host+":"+port+"/"); a.words == "" || a.code != 0 {

@@ -39,11 +39,15 @@ func TestManyHangingHostsDelayNoOtherAccount(t *testing.T) {
 		s.do(func(tx *store.Tx) error {
 			return tx.Accounts().Insert(bg, bursar.Account{ID: other, CreatedAt: tx.Now(), WebhookGeneration: 1})
 		})
-		s.eventsOf(customer, 8000, func(i int) string { return fmt.Sprintf("http://127.1.%d.%d:%s/", i%400/200, i%200+1, port) })
+		s.eventsOf(customer, 8000, func(i int) string {
+			return fmt.Sprintf("http://127.1.%d.%d:%s/", i%400/200, i%200+1, port)
+		})
 		d := s.deliverer(s.db)
 		d.times.grace, d.times.attempt = 10*time.Millisecond, time.Hour // what hangs does so for good
 		s.run(d)
-		s.until("the account to have all its attempts hang", func() bool { return d.sendingFor(customer) >= d.queues.limits.account })
+		s.until("the account to have all its attempts hang", func() bool {
+			return d.sendingFor(customer) >= d.queues.limits.account
+		})
 		s.eventsOf(other, 500, func(int) string { return good.URL })
 		s.until("the other account's events", func() bool { return len(good.ids()) == 500 })
 		if n := d.sendingFor(customer); n > d.queues.limits.account {

@@ -56,7 +56,8 @@ func newHarness(t testing.TB, url string) *harness {
 	s := &harness{TB: t, url: url, clock: &wristwatch{}}
 	s.db = s.open()
 	s.do(func(tx *store.Tx) error {
-		return tx.Accounts().Insert(bg, bursar.Account{ID: customer, Name: "customer", CreatedAt: tx.Now(), WebhookGeneration: 1})
+		return tx.Accounts().Insert(bg, bursar.Account{ID: customer, Name: "customer", CreatedAt: tx.Now(),
+			WebhookGeneration: 1})
 	})
 	return s
 }

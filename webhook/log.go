@@ -10,7 +10,8 @@ import (
 // logAttempt logs an attempt that is recorded, under the ID of what the event is about: docs/operations.md shows how to
 // read it.
 func (d *Deliverer) logAttempt(r result) {
-	attrs := []any{r.of.Noun(), r.of.Subject, "event", r.of.ID, "kind", r.of.Kind, "account", r.of.AccountID, "attempt", r.Number,
+	attrs := []any{r.of.Noun(), r.of.Subject, "event", r.of.ID, "kind", r.of.Kind, "account", r.of.AccountID, "attempt",
+		r.Number,
 		"code", r.Code, "took", r.Duration}
 	level, message := slog.LevelWarn, "webhook failed"
 	switch r.Status {

@@ -84,11 +84,13 @@ func TestEventsWithoutRoomComeBackSpread(t *testing.T) {
 		}
 	}
 	for i, room := range rooms {
-		if room.Before(k.now.Add(learningTime)) || room.After(k.now.Add(longestOverflow)) || i > 0 && room.Before(rooms[i-1]) {
+		if room.Before(k.now.Add(learningTime)) || room.After(k.now.Add(longestOverflow)) ||
+			i > 0 && room.Before(rooms[i-1]) {
 			t.Fatalf("the %dth comes back at %s", i, room)
 		}
 	}
-	if each := time.Second / time.Duration(smallLimits.destination); rooms[1].Sub(rooms[0]) != each || rooms[399] != k.now.Add(longestOverflow) {
+	if each := time.Second / time.Duration(smallLimits.destination); rooms[1].Sub(rooms[0]) != each ||
+		rooms[399] != k.now.Add(longestOverflow) {
 		t.Errorf("they come back every %s, the last at %s", rooms[1].Sub(rooms[0]), rooms[399])
 	}
 }

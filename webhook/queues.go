@@ -42,7 +42,12 @@ type overflown struct {
 const maxQueues = 8192
 
 func newQueues(l limits) *destinationQueues {
-	return &destinationQueues{limits: l, changed: make(chan struct{}, 1), byKey: map[queueKey]*destinationQueue{}, accounts: map[bursar.ID]int{}}
+	return &destinationQueues{
+		limits:   l,
+		changed:  make(chan struct{}, 1),
+		byKey:    map[queueKey]*destinationQueue{},
+		accounts: map[bursar.ID]int{},
+	}
 }
 
 // put adds an event to its lane, or spills it where that is full. It reports false, and does nothing, for a lane that

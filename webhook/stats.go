@@ -25,7 +25,8 @@ const (
 
 // Outcomes returns every outcome there is.
 func Outcomes() []Outcome {
-	return []Outcome{Outcome2xx, Outcome3xx, Outcome4xx, Outcome5xx, OutcomeInvalid, OutcomeTimeout, OutcomeConnection, OutcomeDNS, OutcomeTLS,
+	return []Outcome{Outcome2xx, Outcome3xx, Outcome4xx, Outcome5xx, OutcomeInvalid, OutcomeTimeout, OutcomeConnection,
+		OutcomeDNS, OutcomeTLS,
 		OutcomeRefused, OutcomeSkipped}
 }
 
@@ -88,7 +89,8 @@ func (c *counters) skipped() {
 func (d *Deliverer) Stats() Stats {
 	d.counters.mu.Lock()
 	defer d.counters.mu.Unlock()
-	s := Stats{Attempts: map[Outcome]uint64{}, Seconds: Times{Within: map[float64]uint64{}, Count: d.counters.count, Sum: d.counters.sum}}
+	s := Stats{Attempts: map[Outcome]uint64{},
+		Seconds: Times{Within: map[float64]uint64{}, Count: d.counters.count, Sum: d.counters.sum}}
 	for _, o := range Outcomes() {
 		s.Attempts[o] = d.counters.attempts[o]
 	}

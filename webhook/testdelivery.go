@@ -69,7 +69,8 @@ func webhookOf(ctx context.Context, tx *store.Tx, test TestDelivery) (string, er
 		return test.URL, store.AsRefusal(err)
 	}
 	if a.Webhook == "" {
-		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "webhook", "the account has no webhook of its own: name a wallet or a URL")
+		return "", bursar.RefuseField(bursar.CodeInvalidRequest, "webhook",
+			"the account has no webhook of its own: name a wallet or a URL")
 	}
 	return a.Webhook, nil
 }

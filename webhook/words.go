@@ -69,7 +69,8 @@ func explainConnection(err error) (Outcome, string) {
 		return OutcomeConnection, "the host is not reachable"
 	case errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
 		return OutcomeTLS, "TLS could not be agreed"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		return OutcomeConnection, "the connection was closed before an answer"
 	}
 	return OutcomeInvalid, "there was no valid answer"

@@ -62,7 +62,8 @@ func notFrozen(ctx context.Context, tx *store.Tx, account bursar.ID) error {
 	if err != nil || a.Frozen == "" {
 		return err
 	}
-	return bursar.Refuse(bursar.CodeWithdrawalsFrozen, "account %s is frozen: %s; end that with `bursar account unfreeze`, or reject the withdrawal", account, a.Frozen)
+	return bursar.Refuse(bursar.CodeWithdrawalsFrozen,
+		"account %s is frozen: %s; end that with `bursar account unfreeze`, or reject the withdrawal", account, a.Frozen)
 }
 
 // Reject refuses a withdrawal that waits for an operator and gives its money back; reason is for the customer's eyes.
@@ -119,7 +120,9 @@ func leaveOutgoing(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 	return tx.Outgoing().SetStatus(ctx, outgoingTx, bursar.OutgoingAbandoned)
 }
 
-func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus) (bursar.Withdrawal, error) {
+func (s *Service) giveBack(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus,
+) (bursar.Withdrawal, error) {
 	if err := s.notForgotten(ctx, tx, w); err != nil {
 		return w, err
 	}
@@ -137,7 +140,9 @@ func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	return w, s.announce(ctx, tx, w)
 }
 
-func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error)) (w bursar.Withdrawal, err error) {
+func (s *Service) decide(
+	ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error),
+) (w bursar.Withdrawal, err error) {
 	if err := s.notBehind(ctx); err != nil {
 		return w, err
 	}
@@ -173,7 +178,8 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 }
 
 // ErrRecovering is returned while a database that was put back may have forgotten that the withdrawal was paid.
-var ErrRecovering = errors.New("the chain recovers, or is about to: the withdrawal may be paid already; see `bursar recovery status`")
+var ErrRecovering = errors.New("the chain recovers, or is about to: the withdrawal may be paid already; see `bursar " +
+	"recovery status`")
 
 // notBehind refuses every decision while the database may have forgotten payments and no chain recovers yet: between a
 // restore or a failover and the service's next look at it.

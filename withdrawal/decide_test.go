@@ -15,14 +15,16 @@ import (
 func (d *harness) freeze(account bursar.ID) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByOperator, Reason: "police"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByOperator,
+			Reason: "police"})
 	})
 }
 
 // taken records that an outgoing transaction has taken withdrawals up.
 func (d *harness) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdrawal) bursar.OutgoingTx {
 	d.Helper()
-	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"), Currency: "COIN"}
+	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"),
+		Currency: "COIN"}
 	d.do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
@@ -138,7 +140,8 @@ func TestCallingBackLeavesTheTransaction(t *testing.T) {
 	p := d.takenUp(bursar.OutgoingNew, w, other)
 	for _, ref := range []string{p.ID.String(), "another"} {
 		d.do(func(tx *store.Tx) error {
-			return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "signer_refused", Ref: ref, Message: "too much"})
+			return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "signer_refused", Ref: ref,
+				Message: "too much"})
 		})
 	}
 	_, err := d.orders.Cancel(ctx, w.ID)
@@ -214,7 +217,8 @@ func TestNothingIsDecidedBeforeTheDatabaseIsLookedAt(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued || d.current(waiting).Status != bursar.WithdrawalPendingApproval {
+	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued ||
+		d.current(waiting).Status != bursar.WithdrawalPendingApproval {
 		t.Errorf("%s is held, of %s", d.sum(ledger.Held(ann)), held)
 	}
 	why = ""

@@ -16,7 +16,8 @@ func (d *harness) list(account bursar.ID, name string, currency bursar.CurrencyC
 	d.do(func(tx *store.Tx) error {
 		_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: id, AccountID: account, Family: "bitcoin",
 			Currency: currency,
-			Address:  bursar.Address{Base: d.node.Named(name)}, Label: name, CreatedAt: tx.Now(), UsableFrom: tx.Now().Add(after)})
+			Address:  bursar.Address{Base: d.node.Named(name)}, Label: name, CreatedAt: tx.Now(),
+			UsableFrom: tx.Now().Add(after)})
 		return err
 	})
 	return id

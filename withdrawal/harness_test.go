@@ -63,7 +63,8 @@ func newHarness(t *testing.T) *harness {
 	registry, err := bursar.NewRegistry([]bursar.Currency{native, token, away})
 	d.need(err)
 	d.config = withdrawal.Config{DB: d.db, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: d.node},
-		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.ids, Log: slog.New(slog.DiscardHandler),
+		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.ids,
+		Log:   slog.New(slog.DiscardHandler),
 		Taken: func(id bursar.ChainID) { d.taken = append(d.taken, id) }}
 	d.orders = withdrawal.NewService(d.config)
 	d.do(func(tx *store.Tx) error {

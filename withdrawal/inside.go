@@ -9,7 +9,9 @@ import (
 
 // settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no
 // transaction on any chain.
-func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet) (bursar.Withdrawal, error) {
+func (s *Service) settleInside(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet,
+) (bursar.Withdrawal, error) {
 	w.TxID = bursar.TransferHash(w.ID)
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return w, err

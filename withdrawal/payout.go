@@ -117,7 +117,8 @@ func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal
 	if err != nil {
 		return err
 	}
-	p.Log.Error("a withdrawal's final block left its chain", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID, "was", w.Status)
+	p.Log.Error("a withdrawal's final block left its chain", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID,
+		"was", w.Status)
 	if w.Status == bursar.WithdrawalFailed || wasShort {
 		if err := p.freezeOverdrawn(ctx, tx, w); err != nil {
 			return err
@@ -140,12 +141,18 @@ func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Wit
 	if !overdrawn {
 		return nil
 	}
-	freeze := store.Halt{Scope: store.HaltAccount(w.AccountID), Kind: store.HaltByReopening, Ref: w.ID.String(), Reason: bursar.FrozenByRefundReversal}
+	freeze := store.Halt{
+		Scope:  store.HaltAccount(w.AccountID),
+		Kind:   store.HaltByReopening,
+		Ref:    w.ID.String(),
+		Reason: bursar.FrozenByRefundReversal,
+	}
 	if err := tx.Halts().Put(ctx, freeze); err != nil {
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "refund_reversed", Ref: w.ID.String(),
-		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the refund, owes %s units of %s and is frozen",
+		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the "+
+			"refund, owes %s units of %s and is frozen",
 			w.ID, w.AccountID, owed, w.Currency)})
 }
 
@@ -154,7 +161,8 @@ func (p Payouts) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) 
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, p.Registry, p.IDs)
 	if !event.ID.IsZero() {
 		tx.After(func() {
-			p.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", due)
+			p.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account",
+				event.AccountID, "sent", due)
 		})
 	}
 	return err

@@ -257,7 +257,8 @@ func TestALostAnswerHoldsTheMoneyOnce(t *testing.T) {
 			d := newHarness(t)
 			written, lost := false, false
 			d.points = func(at store.Point, what string) error {
-				if written = written || strings.HasPrefix(what, "INSERT INTO withdrawals"); at == store.Committed && written && !lost {
+				if written = written || strings.HasPrefix(what, "INSERT INTO withdrawals"); at == store.Committed && written &&
+					!lost {
 					lost = true
 					return errors.New("the connection was lost")
 				}

@@ -11,7 +11,9 @@ import (
 
 // SettleShort books a payment whose token did not deliver it whole. The customer is debited for what arrived, to the
 // unit; what the token kept is the operator's loss. delivered says in words what arrived.
-func (p Payouts) SettleShort(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID, short chain.Shortfall, delivered string) error {
+func (p Payouts) SettleShort(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID, short chain.Shortfall, delivered string,
+) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return err
@@ -34,7 +36,9 @@ func (p Payouts) SettleShort(ctx context.Context, tx *store.Tx, w bursar.Withdra
 }
 
 // unsettleShort takes back what SettleShort booked beside the payment, and reports whether there was anything.
-func (p Payouts) unsettleShort(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall, round int) (bool, error) {
+func (p Payouts) unsettleShort(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall, round int,
+) (bool, error) {
 	if short == nil {
 		return false, nil
 	}

@@ -23,7 +23,8 @@ func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 		return bursar.Address{}, errors.New("make address: this chain has no memos")
 	}
 	if len(pub) != btcec.PubKeyBytesLenCompressed {
-		return bursar.Address{}, fmt.Errorf("make address: a public key has %d bytes, not %d", btcec.PubKeyBytesLenCompressed, len(pub))
+		return bursar.Address{}, fmt.Errorf("make address: a public key has %d bytes, not %d", btcec.PubKeyBytesLenCompressed,
+			len(pub))
 	}
 	if _, err := btcec.ParsePubKey(pub); err != nil {
 		return bursar.Address{}, fmt.Errorf("make address: %w", err)
@@ -80,7 +81,8 @@ func witnessScript(s string) ([]byte, error) {
 	case witness == 1 && version == bech32.VersionM && length == sizeProgram:
 		return programScript(opOne, program), nil
 	}
-	return nil, fmt.Errorf("%w: no known kind of output has witness version %d and %d bytes", bursar.ErrBadAddress, data[0], len(program))
+	return nil, fmt.Errorf("%w: no known kind of output has witness version %d and %d bytes", bursar.ErrBadAddress,
+		data[0], len(program))
 }
 
 func (n Network) legacyScript(s string) ([]byte, error) {

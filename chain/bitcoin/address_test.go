@@ -259,7 +259,8 @@ func TestDustIsBitcoinCores(t *testing.T) {
 
 func FuzzParseAddress(f *testing.F) {
 	for _, seed := range []string{
-		"bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", "1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA",
+		"bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy",
+		"1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA",
 		"bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0", "BC1SW50QGDZ25J", "bc1", "", "1",
 	} {
 		f.Add(seed)

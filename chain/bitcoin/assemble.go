@@ -72,7 +72,8 @@ func (n Network) witness(in chain.Input, signature []byte) ([][]byte, error) {
 
 func encodeDER(signature []byte) ([]byte, error) {
 	var r, s btcec.ModNScalar
-	if r.SetByteSlice(signature[:32]) || s.SetByteSlice(signature[32:64]) || r.IsZero() || s.IsZero() || s.IsOverHalfOrder() {
+	if r.SetByteSlice(signature[:32]) || s.SetByteSlice(signature[32:64]) || r.IsZero() || s.IsZero() ||
+		s.IsOverHalfOrder() {
 		return nil, errSignature
 	}
 	return append(ecdsa.NewSignature(&r, &s).Serialize(), byte(txscript.SigHashAll)), nil

@@ -29,7 +29,8 @@ func TestDigestAndWitnessOfBIP143(t *testing.T) {
 	c := mainnet(t)
 	for _, v := range readVectors(t).Transactions {
 		var tx, signed wire.MsgTx
-		if err := errors.Join(tx.DeserializeNoWitness(hexReader(t, v.Unsigned)), signed.Deserialize(hexReader(t, v.Signed))); err != nil {
+		if err := errors.Join(tx.DeserializeNoWitness(hexReader(t, v.Unsigned)),
+			signed.Deserialize(hexReader(t, v.Signed))); err != nil {
 			t.Fatal(err)
 		}
 		const own = 1 // the P2WPKH input
@@ -69,7 +70,8 @@ func TestAssembledTransactionsRun(t *testing.T) {
 	hashes := txscript.NewTxSigHashes(&signed, previous)
 	for i, in := range signed.TxIn {
 		out := previous.FetchPrevOutput(in.PreviousOutPoint)
-		engine, err := txscript.NewEngine(out.PkScript, &signed, i, txscript.StandardVerifyFlags, nil, hashes, out.Value, previous)
+		engine, err := txscript.NewEngine(out.PkScript, &signed, i, txscript.StandardVerifyFlags, nil, hashes, out.Value,
+			previous)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +79,8 @@ func TestAssembledTransactionsRun(t *testing.T) {
 			t.Fatalf("input %d: %v", i, err)
 		}
 	}
-	if len(tx.Change) != 1 || tx.Change[0].Outpoint != tx.TxID+":1" || tx.Change[0].Source != order.Change || !tx.Change[0].Unconfirmed {
+	if len(tx.Change) != 1 || tx.Change[0].Outpoint != tx.TxID+":1" || tx.Change[0].Source != order.Change ||
+		!tx.Change[0].Unconfirmed {
 		t.Fatalf("change is %+v", tx.Change)
 	}
 }
@@ -98,7 +101,8 @@ func TestAssembleChecksSignatures(t *testing.T) {
 	id := slices.Clone(good[0])
 	id[64] = 4
 	for why, signature := range map[string][]byte{
-		"a high S": high, "zero": zero, "an impossible id": id, "empty": {}, "the other input's": good[1], "66 bytes": append(slices.Clone(good[0]), 0),
+		"a high S": high, "zero": zero, "an impossible id": id, "empty": {}, "the other input's": good[1],
+		"66 bytes": append(slices.Clone(good[0]), 0),
 	} {
 		if tx, err := c.Assemble(built, [][]byte{signature, good[1]}); err == nil {
 			t.Errorf("%s: assembled into %s", why, tx.TxID)

@@ -61,7 +61,8 @@ func TestEveryAnswerFromAnotherNode(t *testing.T) {
 					f.add(paid)
 				}
 			}
-			nodes := &balancer{nodes: []*fakeNode{f, lagging(f, behind), f, lagging(f, 1)}, random: rand.New(rand.NewPCG(1, uint64(behind)))}
+			nodes := &balancer{nodes: []*fakeNode{f, lagging(f, behind), f, lagging(f, 1)},
+				random: rand.New(rand.NewPCG(1, uint64(behind)))}
 			c := open(t, f, func(cfg *Config) { cfg.Node.HTTP = nodes })
 			last, transfers, included := f.ref(0), 0, 0
 			for range 200 {
@@ -147,7 +148,8 @@ func TestPrunedNodes(t *testing.T) {
 // A block that is not downloaded yet, or known to another node behind the URL only, is no news.
 func TestBlocksThatAreNotThereNow(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []*rpc.Error{{Code: codeNoSuch, Message: "Block not found"}, {Code: codeMisc, Message: "Block not available (not fully downloaded)"}} {
+	for _, answer := range []*rpc.Error{{Code: codeNoSuch, Message: "Block not found"},
+		{Code: codeMisc, Message: "Block not available (not fully downloaded)"}} {
 		f := newFake()
 		f.add()
 		c := open(t, f)

@@ -30,7 +30,8 @@ func newBaseEncoder(hrp string) *baseEncoder {
 func (e *baseEncoder) encode(hash [sizeKeyHash]byte) string {
 	sum, at := e.prefixed, 0
 	for i := 0; i < sizeKeyHash; i += 5 {
-		group := uint64(hash[i])<<32 | uint64(hash[i+1])<<24 | uint64(hash[i+2])<<16 | uint64(hash[i+3])<<8 | uint64(hash[i+4])
+		group := uint64(hash[i])<<32 | uint64(hash[i+1])<<24 | uint64(hash[i+2])<<16 | uint64(hash[i+
+			3])<<8 | uint64(hash[i+4])
 		for shift := 35; shift >= 0; shift -= 5 {
 			word := uint32(group>>shift) & 31
 			sum = bech32Step(sum, word)

@@ -78,7 +78,8 @@ var (
 	// "replacement-failed" is that of a replacement which pays enough in all and too little for its size: it "does not
 	// improve feerate diagram" (Bitcoin Core 28 for some, 31 for all; policy/rbf.cpp ImprovesFeerateDiagram). That a
 	// cluster is too large, or that too many would be replaced, is no question of the fee.
-	reasonsCheap = []string{"min relay fee not met", "mempool min fee not met", "insufficient fee", "mempool full", "replacement-failed"}
+	reasonsCheap = []string{"min relay fee not met", "mempool min fee not met", "insufficient fee", "mempool full",
+		"replacement-failed"}
 
 	// What no chain can make valid. Missing inputs are not among them, for they may come, nor are young coinbases and lock
 	// times, nor what is only policy. Failing scripts are: the node tells a breach of policy ("non-mandatory") from one of

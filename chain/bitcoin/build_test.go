@@ -21,7 +21,8 @@ const fakeRate rate = 5000
 
 func utxo(t testing.TB, c *Chain, n int, amount uint64) chain.UTXO {
 	t.Helper()
-	return chain.UTXO{Outpoint: fmt.Sprintf("%064x:%d", n+1, n), Source: source(t, c, uint32(n%3)), Amount: bursar.Units(amount)}
+	return chain.UTXO{Outpoint: fmt.Sprintf("%064x:%d", n+1, n), Source: source(t, c, uint32(n%3)),
+		Amount: bursar.Units(amount)}
 }
 
 // stranger is an address of nobody here.
@@ -34,7 +35,8 @@ func orderOf(t testing.TB, c *Chain, amounts []uint64, values ...uint64) chain.T
 	t.Helper()
 	order := chain.TxRequest{Kind: chain.KindWithdrawal, Change: source(t, c, 500), MaxFee: bursar.Units(1_000_000)}
 	for i, amount := range amounts {
-		order.Payments = append(order.Payments, chain.Payment{Address: stranger(t, c, uint32(i)), Amount: bursar.Units(amount)})
+		order.Payments = append(order.Payments,
+			chain.Payment{Address: stranger(t, c, uint32(i)), Amount: bursar.Units(amount)})
 	}
 	for i, amount := range values {
 		order.UTXOs = append(order.UTXOs, utxo(t, c, i, amount))
@@ -64,11 +66,14 @@ func TestBuildFromOneUTXOWithChange(t *testing.T) {
 	order := orderOf(t, c, []uint64{100_000}, 500_000)
 	built, contents := mustBuild(t, c, order)
 	fee := fakeRate.fee(sizeOf(1, 2))
-	want := []chain.Payment{order.Payments[0], {Address: bursar.Address{Base: order.Change.Base}, Amount: bursar.Units(400_000 - fee)}}
-	if built.Fee != bursar.Units(fee) || contents.Fee != built.Fee || !slices.Equal(contents.Payments, want) || contents.Weight != sizeOf(1, 2) {
+	want := []chain.Payment{order.Payments[0],
+		{Address: bursar.Address{Base: order.Change.Base}, Amount: bursar.Units(400_000 - fee)}}
+	if built.Fee != bursar.Units(fee) || contents.Fee != built.Fee || !slices.Equal(contents.Payments, want) ||
+		contents.Weight != sizeOf(1, 2) {
 		t.Fatalf("draft is %+v, want a fee of %d and %+v", contents, fee, want)
 	}
-	if !slices.Equal(built.Reservations, []string{order.UTXOs[0].Outpoint}) || contents.Inputs[0].Source != order.UTXOs[0].Source || built.Expires != 0 {
+	if !slices.Equal(built.Reservations, []string{order.UTXOs[0].Outpoint}) ||
+		contents.Inputs[0].Source != order.UTXOs[0].Source || built.Expires != 0 {
 		t.Fatalf("draft is %+v", built)
 	}
 }
@@ -137,11 +142,12 @@ func TestSelection(t *testing.T) {
 		values []uint64
 		want   []int
 	}{
-		"two that fit without change": {30_000 + 60_000, []uint64{500_000, 30_000 + input, 60_000 + input + fakeRate.fee(sizeOf(0, 1))}, []int{2, 1}},
-		"the core's order":            {100_000, []uint64{300_000, 200_000, 900_000}, []int{0}},
-		"without the superfluous":     {100_000, []uint64{20_000, 300_000}, []int{1}},
-		"all of them":                 {250_000, []uint64{90_000, 90_000, 90_000}, []int{0, 1, 2}},
-		"none that costs more":        {100_000, []uint64{input, 1, 300_000}, []int{2}},
+		"two that fit without change": {30_000 + 60_000,
+			[]uint64{500_000, 30_000 + input, 60_000 + input + fakeRate.fee(sizeOf(0, 1))}, []int{2, 1}},
+		"the core's order":        {100_000, []uint64{300_000, 200_000, 900_000}, []int{0}},
+		"without the superfluous": {100_000, []uint64{20_000, 300_000}, []int{1}},
+		"all of them":             {250_000, []uint64{90_000, 90_000, 90_000}, []int{0, 1, 2}},
+		"none that costs more":    {100_000, []uint64{input, 1, 300_000}, []int{2}},
 	} {
 		order := orderOf(t, c, []uint64{test.pay}, test.values...)
 		built, _ := mustBuild(t, c, order)
@@ -204,11 +210,13 @@ func TestRequestsThatCannotBeBuilt(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
 	for why, change := range map[string]func(o *chain.TxRequest){
-		"no payment":             func(o *chain.TxRequest) { o.Payments = nil },
-		"too many payments":      func(o *chain.TxRequest) { o.Payments = slices.Repeat(o.Payments, 101) },
-		"a contract":             func(o *chain.TxRequest) { o.Payments[0].Contract = "x" },
-		"a memo":                 func(o *chain.TxRequest) { o.Payments[0].Address.HasMemo = true },
-		"a foreign address":      func(o *chain.TxRequest) { o.Payments[0].Address.Base = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu" },
+		"no payment":        func(o *chain.TxRequest) { o.Payments = nil },
+		"too many payments": func(o *chain.TxRequest) { o.Payments = slices.Repeat(o.Payments, 101) },
+		"a contract":        func(o *chain.TxRequest) { o.Payments[0].Contract = "x" },
+		"a memo":            func(o *chain.TxRequest) { o.Payments[0].Address.HasMemo = true },
+		"a foreign address": func(o *chain.TxRequest) {
+			o.Payments[0].Address.Base = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"
+		},
 		"no change address":      func(o *chain.TxRequest) { o.Change = chain.Source{} },
 		"change to a script":     func(o *chain.TxRequest) { o.Change.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
 		"a coin twice":           func(o *chain.TxRequest) { o.UTXOs = append(o.UTXOs, o.UTXOs[0]) },
@@ -333,7 +341,8 @@ func TestUnconfirmedChangeIsTheLastResortAndPaysForItsParent(t *testing.T) {
 		t.Fatalf("claims are %v", built.Reservations)
 	}
 	// The parent has 200 vbytes and paid 300: at 5 satoshi per vbyte it lacks 700.
-	f.say("getmempoolentry", map[string]any{"ancestorsize": 200, "descendantcount": 1, "fees": map[string]any{"ancestor": raw("0.00000300")}})
+	f.say("getmempoolentry", map[string]any{"ancestorsize": 200, "descendantcount": 1,
+		"fees": map[string]any{"ancestor": raw("0.00000300")}})
 	order.UTXOs = order.UTXOs[:1]
 	built, contents := mustBuild(t, c, order)
 	if want := bursar.Units(fakeRate.fee(contents.Weight) + 700); built.Fee != want {

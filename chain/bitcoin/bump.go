@@ -19,7 +19,9 @@ const minRaise = 10
 // fee rate that exceed the old ones by what nodes demand, out of the change and then out of further UTXOs, none of them
 // unconfirmed (rule 2). A draft on whose change another transaction already rests is not replaced, for that one would
 // die with it.
-func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
+func (c *Chain) bump(
+	ctx context.Context, order chain.TxRequest, n need, candidates []candidate,
+) (chain.UnsignedTx, error) {
 	if len(order.Replaces.Bytes) == 0 {
 		return c.replacesUnknown(ctx, order, n, candidates)
 	}
@@ -58,7 +60,9 @@ func (c *Chain) bump(ctx context.Context, order chain.TxRequest, n need, candida
 // replacesUnknown is replaced where the bytes of the unsigned transaction before are not known, only what it used up
 // and cost: the order must name all of its UTXOs. Its rate is not known: where a node has it and this one offers too
 // little, the node says so.
-func (c *Chain) replacesUnknown(ctx context.Context, order chain.TxRequest, n need, candidates []candidate) (chain.UnsignedTx, error) {
+func (c *Chain) replacesUnknown(
+	ctx context.Context, order chain.TxRequest, n need, candidates []candidate,
+) (chain.UnsignedTx, error) {
 	required, err := toReplace(order, candidates)
 	if err == nil {
 		n.price, err = n.price.overUnknown(order.Replaces.Fee)
@@ -84,7 +88,8 @@ func toReplace(order chain.TxRequest, candidates []candidate) (required []candid
 		}
 	}
 	if len(required) == 0 || len(required) != len(order.Replaces.Reservations) {
-		err = fmt.Errorf("the order names %d of the %d coins of the draft before", len(required), len(order.Replaces.Reservations))
+		err = fmt.Errorf("the order names %d of the %d coins of the draft before", len(required),
+			len(order.Replaces.Reservations))
 	}
 	return required, err
 }

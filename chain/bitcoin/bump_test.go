@@ -30,7 +30,8 @@ func TestBump(t *testing.T) {
 		f.say("estimatesmartfee", map[string]any{"feerate": raw(test.market), "blocks": 6})
 		order.Replaces = &cheap
 		dear, is := mustBuild(t, c, order)
-		if !slices.Equal(dear.Reservations[:len(cheap.Reservations)], cheap.Reservations) || len(dear.Reservations) != test.used {
+		if !slices.Equal(dear.Reservations[:len(cheap.Reservations)], cheap.Reservations) ||
+			len(dear.Reservations) != test.used {
 			t.Errorf("%s: claims %v replace %v", name, dear.Reservations, cheap.Reservations)
 		}
 		wantDearer(t, name, was, is)
@@ -75,7 +76,8 @@ func TestWhatCannotBeBumped(t *testing.T) {
 		}
 	}
 	order.Replaces = &cheap
-	f.say("getmempoolentry", map[string]any{"ancestorsize": 140, "descendantcount": 2, "fees": map[string]any{"ancestor": raw("0.00000700")}})
+	f.say("getmempoolentry", map[string]any{"ancestorsize": 140, "descendantcount": 2,
+		"fees": map[string]any{"ancestor": raw("0.00000700")}})
 	if built, err := c.Build(t.Context(), order); err == nil {
 		t.Errorf("with a child that would die: %+v", built)
 	}

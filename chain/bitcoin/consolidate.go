@@ -62,7 +62,9 @@ func (c *Chain) bumpConsolidation(order chain.TxRequest, n need, candidates []ca
 		if n.price = price; err != nil {
 			return chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
 		}
-		return n.home(slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool { return !slices.Contains(order.Replaces.Reservations, c.utxo.Outpoint) }))
+		return n.home(slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool {
+			return !slices.Contains(order.Replaces.Reservations, c.utxo.Outpoint)
+		}))
 	}
 	old, err := c.network.parseUnsigned(order.Replaces.Bytes)
 	if err != nil {

@@ -29,7 +29,8 @@ func TestConsolidation(t *testing.T) {
 	order := consolidation(t, c, append(slices.Repeat([]uint64{10_000}, 300), dust, dust)...)
 	built, _ := mustBuild(t, c, order)
 	contents, err := c.Inspect(built.Bytes)
-	if err != nil || len(built.Reservations) != 300 || len(contents.Payments) != 1 || contents.Payments[0].Address.Base != order.Change.Base {
+	if err != nil || len(built.Reservations) != 300 || len(contents.Payments) != 1 ||
+		contents.Payments[0].Address.Base != order.Change.Base {
 		t.Fatalf("%d coins, payments %+v (%v)", len(built.Reservations), contents.Payments, err)
 	}
 	if sum, _ := contents.Payments[0].Amount.Add(built.Fee); sum != bursar.Units(3_000_000) {
@@ -37,7 +38,8 @@ func TestConsolidation(t *testing.T) {
 	}
 	cheap := order
 	cheap.MaxFee = bursar.Units(50_000)
-	if less, _ := mustBuild(t, c, cheap); len(less.Reservations) < 100 || len(less.Reservations) >= 300 || cheap.MaxFee.Less(less.Fee) {
+	if less, _ := mustBuild(t, c, cheap); len(less.Reservations) < 100 || len(less.Reservations) >= 300 ||
+		cheap.MaxFee.Less(less.Fee) {
 		t.Errorf("at a limit of 50,000 it takes %d coins for %s", len(less.Reservations), less.Fee)
 	}
 	order.Replaces = &built
@@ -56,7 +58,8 @@ func TestCheapComparesSoonWithTheLongRun(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
-	for soon, want := range map[string]bool{"0.00005000": true, "0.00006250": true, "0.00006300": false, "0.00100000": false} {
+	for soon, want := range map[string]bool{"0.00005000": true, "0.00006250": true, "0.00006300": false,
+		"0.00100000": false} {
 		f.sayBy("estimatesmartfee", func(params []any) any {
 			if params[0].(float64) == longTarget {
 				return map[string]any{"feerate": raw("0.00005000")}

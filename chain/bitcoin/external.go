@@ -22,7 +22,12 @@ func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, b
 	if len(candidates) == 0 {
 		return chain.ExternalSpend{}, false, nil
 	}
-	external := chain.ExternalSpend{TxID: tx.id.String(), Base: candidates[0].base, Reservations: outpointsOf(tx), Payments: c.network.paymentsOf(tx)}
+	external := chain.ExternalSpend{
+		TxID:         tx.id.String(),
+		Base:         candidates[0].base,
+		Reservations: outpointsOf(tx),
+		Payments:     c.network.paymentsOf(tx),
+	}
 	spent, err := c.network.spentBy(ctx, s, tx, blockHash)
 	switch {
 	case err != nil && (!isAnswer(err) || elsewhere(err)):

@@ -17,7 +17,8 @@ var (
 	// errNotThere is a block that the node does not have now: above its tip, gone with a reorganisation, known to another
 	// node behind the same URL only, or not downloaded yet. It is no news.
 	errNotThere = errors.New("the node does not have the block")
-	errPruned   = errors.New("the node has pruned the block: put a node that keeps it into the configuration, or begin a new database at a " +
+	errPruned   = errors.New("the node has pruned the block: put a node that keeps it into the configuration, or begin " +
+		"a new database at a " +
 		"`start_height` that it has")
 )
 
@@ -42,7 +43,9 @@ func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch
 }
 
 // afterElsewhere reads through the other endpoints until one has the blocks.
-func (c *Chain) afterElsewhere(ctx context.Context, tried string, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) afterElsewhere(
+	ctx context.Context, tried string, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	for _, e := range c.nodes.Endpoints() {
 		if e.Name == tried {
 			continue
@@ -58,7 +61,9 @@ func (c *Chain) afterElsewhere(ctx context.Context, tried string, last chain.Blo
 	return nil, errPruned
 }
 
-func (c *Chain) after(ctx context.Context, s *rpc.Session, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) after(
+	ctx context.Context, s *rpc.Session, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	following, err := c.following(ctx, s, last)
 	if err != nil {
 		return nil, err
@@ -102,12 +107,15 @@ const maxFresh = 3
 func elsewhere(err error) bool {
 	var answer *rpc.Error
 	return errors.Is(err, chain.ErrNoBlock) ||
-		errors.As(err, &answer) && answer.Code == codeNoSuch && strings.HasPrefix(answer.Message, "Block") // "Block not found", "Block hash not found"
+		errors.As(err, &answer) && answer.Code == codeNoSuch &&
+			strings.HasPrefix(answer.Message, "Block") // "Block not found", "Block hash not found"
 }
 
 // broken ends a reading where the next block has another parent. Is it the first, then last itself has been replaced,
 // unless the node denies that: behind a load balancer the block may have come from a node on another branch.
-func (c *Chain) broken(ctx context.Context, s *rpc.Session, blocks []chain.Block, last chain.BlockRef) ([]chain.Block, error) {
+func (c *Chain) broken(
+	ctx context.Context, s *rpc.Session, blocks []chain.Block, last chain.BlockRef,
+) ([]chain.Block, error) {
 	if len(blocks) > 0 {
 		return blocks, nil
 	}

@@ -52,7 +52,8 @@ func (c *Chain) headBy(ctx context.Context, s *rpc.Session) (chain.Head, error) 
 			c.tip.Store(head.Latest.Height)
 			return head, nil
 		}
-		for _, at := range []uint64{head.Latest.Height, head.Latest.Height + 1, head.Latest.Height - min(head.Latest.Height, 1)} {
+		for _, at := range []uint64{head.Latest.Height, head.Latest.Height + 1,
+			head.Latest.Height - min(head.Latest.Height, 1)} {
 			if !slices.Contains(tips, at) {
 				tips = append(tips, at) // behind a load balancer the next answer is another node's
 			}

@@ -45,7 +45,8 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 	behind := info.Headers - min(info.Headers, info.Blocks)
 	switch {
 	case info.InitialDownload:
-		r.Bad(chain.CheckSync, "wait until it has downloaded the chain", "it is in its initial download, at block %d of %d", info.Blocks, info.Headers)
+		r.Bad(chain.CheckSync, "wait until it has downloaded the chain", "it is in its initial download, at block %d of %d",
+			info.Blocks, info.Headers)
 	case behind > maxBehind:
 		r.Bad(chain.CheckSync, "wait until it has caught up", "it is at block %d and knows of %d", info.Blocks, info.Headers)
 	default:
@@ -61,7 +62,8 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 	}
 	r.Good(chain.CheckFinality, "%d confirmations", c.cfg.Confirmations)
 	if info.Pruned {
-		r.Warn(chain.CheckHistory, "leave prune out of the node's configuration if you may have to search old blocks again", "pruned below block %d: no rescan goes further back", info.Lowest)
+		r.Warn(chain.CheckHistory, "leave prune out of the node's configuration if you may have to search old blocks again",
+			"pruned below block %d: no rescan goes further back", info.Lowest)
 	}
 	checkIndex(ctx, s, r)
 }
@@ -77,7 +79,8 @@ func checkSoftware(ctx context.Context, s *rpc.Session, r *chain.Report, public 
 		return
 	}
 	if network.Version < oldest {
-		r.Warn(chain.CheckVersion, "run a newer version; docs/operations.md names those that are proven", "%.60s", network.Software)
+		r.Warn(chain.CheckVersion, "run a newer version; docs/operations.md names those that are proven", "%.60s",
+			network.Software)
 	} else {
 		r.Good(chain.CheckVersion, "%.60s", network.Software)
 	}
@@ -88,7 +91,8 @@ func checkSoftware(ctx context.Context, s *rpc.Session, r *chain.Report, public 
 
 // checkIndex looks for the index of transactions: what else shows a transaction in whatever block it is.
 func checkIndex(ctx context.Context, s *rpc.Session, r *chain.Report) {
-	const advice = "set txindex=1 in the node's configuration and restart it: `bursar chain rescan --tx` and the fees of our own transactions need it"
+	const advice = "set txindex=1 in the node's configuration and restart it: `bursar chain rescan --tx` and the fees " +
+		"of our own transactions need it"
 	var indexes struct {
 		Transactions *struct {
 			Synced bool   `json:"synced"`
@@ -101,7 +105,8 @@ func checkIndex(ctx context.Context, s *rpc.Session, r *chain.Report) {
 	case indexes.Transactions == nil:
 		r.Warn(chain.CheckHistory, advice, "the node has no index of transactions")
 	case !indexes.Transactions.Synced:
-		r.Warn(chain.CheckHistory, "wait until the index is complete", "the index of transactions is at block %d", indexes.Transactions.Height)
+		r.Warn(chain.CheckHistory, "wait until the index is complete", "the index of transactions is at block %d",
+			indexes.Transactions.Height)
 	default:
 		r.Good(chain.CheckHistory, "transactions are indexed")
 	}

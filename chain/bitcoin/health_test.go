@@ -12,10 +12,11 @@ import (
 // wellBitcoind is what a node of Bitcoin Core says that lacks nothing.
 func wellBitcoind(now time.Time) map[string]any {
 	return map[string]any{
-		"getnetworkinfo":    map[string]any{"version": 290100, "subversion": "/Satoshi:29.1.0/", "connections": 10},
-		"getblockchaininfo": map[string]any{"chain": "main", "blocks": 900_000, "headers": 900_000, "bestblockhash": strings.Repeat("0a", 32), "initialblockdownload": false, "pruned": false},
-		"getblockheader":    map[string]any{"time": now.Add(-10 * time.Minute).Unix()},
-		"getindexinfo":      map[string]any{"txindex": map[string]any{"synced": true, "best_block_height": 900_000}},
+		"getnetworkinfo": map[string]any{"version": 290100, "subversion": "/Satoshi:29.1.0/", "connections": 10},
+		"getblockchaininfo": map[string]any{"chain": "main", "blocks": 900_000, "headers": 900_000,
+			"bestblockhash": strings.Repeat("0a", 32), "initialblockdownload": false, "pruned": false},
+		"getblockheader": map[string]any{"time": now.Add(-10 * time.Minute).Unix()},
+		"getindexinfo":   map[string]any{"txindex": map[string]any{"synced": true, "best_block_height": 900_000}},
 	}
 }
 
@@ -26,7 +27,8 @@ func TestCheckHealth(t *testing.T) {
 	with := func(method, member string, value any) func(map[string]any) {
 		return func(says map[string]any) { says[method].(map[string]any)[member] = value }
 	}
-	well := []string{"chain ok: main", "version ok: /Satoshi:29.1.0/", "sync ok: at block 900000", "clock ok", "finality ok: 3 confirmations", "history ok: transactions are indexed"}
+	well := []string{"chain ok: main", "version ok: /Satoshi:29.1.0/", "sync ok: at block 900000", "clock ok",
+		"finality ok: 3 confirmations", "history ok: transactions are indexed"}
 	but := func(at int, lines ...string) []string {
 		return append(append(append([]string{}, well[:at]...), lines...), well[at+1:]...)
 	}
@@ -34,9 +36,11 @@ func TestCheckHealth(t *testing.T) {
 		change func(map[string]any)
 		want   []string
 	}{
-		"well":        {func(map[string]any) {}, well},
-		"old":         {with("getnetworkinfo", "version", 200100), but(1, "version warning: Satoshi")},
-		"silent":      {func(s map[string]any) { s["getnetworkinfo"] = &rpc.Error{Code: -32601, Message: "Method not found"} }, but(1, "version warning: Method not found")},
+		"well": {func(map[string]any) {}, well},
+		"old":  {with("getnetworkinfo", "version", 200100), but(1, "version warning: Satoshi")},
+		"silent": {func(s map[string]any) {
+			s["getnetworkinfo"] = &rpc.Error{Code: -32601, Message: "Method not found"}
+		}, but(1, "version warning: Method not found")},
 		"alone":       {with("getnetworkinfo", "connections", 0), but(1, well[1], "sync warning: no other node")},
 		"downloading": {with("getblockchaininfo", "initialblockdownload", true), but(2, "sync failed: initial download")},
 		"behind":      {with("getblockchaininfo", "headers", 900_007), but(2, "sync failed: knows of 900007")},
@@ -45,13 +49,17 @@ func TestCheckHealth(t *testing.T) {
 			with("getblockchaininfo", "pruned", true)(s)
 			with("getblockchaininfo", "pruneheight", 800_000)(s)
 		}, but(5, "history warning: below block 800000", well[5])},
-		"without index": {func(s map[string]any) { s["getindexinfo"] = map[string]any{} }, but(5, "history warning: no index of transactions")},
+		"without index": {func(s map[string]any) {
+			s["getindexinfo"] = map[string]any{}
+		}, but(5, "history warning: no index of transactions")},
 		"indexing": {func(s map[string]any) {
 			s["getindexinfo"] = map[string]any{"txindex": map[string]any{"synced": false, "best_block_height": 7}}
 		}, but(5, "history warning: is at block 7")},
-		"from tomorrow":    {with("getblockheader", "time", now.Add(3*time.Hour).Unix()), but(3, "clock failed: 3h0m0s ahead")},
+		"from tomorrow": {with("getblockheader", "time", now.Add(3*time.Hour).Unix()),
+			but(3, "clock failed: 3h0m0s ahead")},
 		"ahead, as may be": {with("getblockheader", "time", now.Add(2*time.Hour).Unix()), well},
-		"from yesterday":   {with("getblockheader", "time", now.Add(-24*time.Hour).Unix()), but(3, well[3], "sync warning: 24h0m0s old")},
+		"from yesterday": {with("getblockheader", "time", now.Add(-24*time.Hour).Unix()),
+			but(3, well[3], "sync warning: 24h0m0s old")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,9 @@ var errManyBases = errors.New("more than 100,000 addresses")
 // at a time. Nodes can scan at their tip only, so what the blocks after at have made and spent is undone from those
 // blocks: the answer is exact for at. It is an error when at is not on the node's best chain, or more than 1,000 blocks
 // below its tip.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	if contract != "" {
 		return nil, fmt.Errorf("holdings: %w: this chain has no contracts", bursar.ErrBadAddress)
 	}
@@ -79,7 +81,9 @@ type unspentOutputs struct {
 }
 
 // addUnspent adds what is unspent at the tip and was made at or below a height, and returns that tip.
-func (c *Chain) addUnspent(ctx context.Context, s *rpc.Session, descriptors []string, height uint64, held map[string]uint64) (chain.BlockRef, error) {
+func (c *Chain) addUnspent(
+	ctx context.Context, s *rpc.Session, descriptors []string, height uint64, held map[string]uint64,
+) (chain.BlockRef, error) {
 	var scan unspentOutputs
 	if err := s.Call(ctx, "scantxoutset", []any{"start", descriptors}, &scan); err != nil {
 		return chain.BlockRef{}, err

@@ -17,5 +17,6 @@ const silentBlocks = 12
 // Bitcoin Core, doc/zmq.md). The node publishes once its best chain has the block (zmq/zmqnotificationinterface.cpp,
 // UpdatedBlockTip), so that asking at once finds it.
 func (c *Chain) Listen(ctx context.Context, url string, announced func()) error {
-	return push.Config{Silence: silentBlocks * c.network.Interval}.ZMQ(ctx, url, []string{"hashblock", "rawblock"}, announced)
+	return push.Config{Silence: silentBlocks * c.network.Interval}.ZMQ(ctx, url, []string{"hashblock", "rawblock"},
+		announced)
 }

@@ -172,7 +172,8 @@ func TestLitecoinNodeJudges(t *testing.T) {
 		t.Fatalf("a fee of %s follows %s", dear.Fee, first.Fee)
 	}
 	err := b.chain.Broadcast(t.Context(), rival)
-	if err == nil || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) || !strings.Contains(err.Error(), "txn-mempool-conflict") {
+	if err == nil || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) ||
+		!strings.Contains(err.Error(), "txn-mempool-conflict") {
 		t.Errorf("a replacement: %v", err)
 	}
 	b.node.Mine(t, 1)
@@ -246,7 +247,8 @@ func (b litecoinTill) spend(pegOut chain.Transfer) chain.Transfer {
 		b.t.Fatal(err)
 	}
 	included := blocks[len(blocks)-1].Included
-	if want := (chain.Inclusion{TxID: tx.TxID, Fee: built.Fee}); len(included) != 1 || !reflect.DeepEqual(included[0], want) {
+	if want := (chain.Inclusion{TxID: tx.TxID, Fee: built.Fee}); len(included) != 1 ||
+		!reflect.DeepEqual(included[0], want) {
 		b.t.Fatalf("included is %+v, want %+v", included, want)
 	}
 	return chain.Transfer{TxID: tx.TxID, Address: bursar.Address{Base: b.hot.Base}, Amount: tx.Change[0].Amount}

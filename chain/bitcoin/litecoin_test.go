@@ -316,7 +316,8 @@ func TestLitecoinCapabilities(t *testing.T) {
 	t.Parallel()
 	c := chainsOf(t)["LTC"]
 	capabilities := c.Capabilities()
-	if capabilities.Family != "litecoin" || capabilities.Confirmations != 24 || capabilities.BumpAfter != 0 || capabilities.Model != chain.UTXOModel {
+	if capabilities.Family != "litecoin" || capabilities.Confirmations != 24 || capabilities.BumpAfter != 0 ||
+		capabilities.Model != chain.UTXOModel {
 		t.Errorf("traits are %+v", capabilities)
 	}
 	braver := open(t, newFake(), func(cfg *Config) {

@@ -132,7 +132,8 @@ func TestNodeJudgesBadTransactions(t *testing.T) {
 	absent := utxos[0]
 	absent.Outpoint = "00000000000000000000000000000000000000000000000000000000000000aa:0"
 	_, tx = b.sign(b.order(50_000, absent))
-	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) {
+	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) ||
+		errors.Is(err, chain.ErrUnderpriced) {
 		t.Errorf("a coin that is nowhere: %v", err)
 	}
 
@@ -280,7 +281,8 @@ func TestHoldingsOfThePast(t *testing.T) {
 		t.Fatalf("it held %v (%v), want 1300000", held, err)
 	}
 	b.node.Reorg(t, 7)
-	if held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "", past.Latest); !errors.Is(err, chain.ErrOffChain) {
+	if held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "",
+		past.Latest); !errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("at an orphan it held %v (%v)", held, err)
 	}
 }

@@ -11,8 +11,10 @@ import (
 // with.
 func entry31(change func(e map[string]any)) map[string]any {
 	e := map[string]any{
-		"vsize": 140, "weight": 560, "descendantcount": 1, "descendantsize": 140, "ancestorcount": 2, "ancestorsize": 340, "chunkweight": 1360,
-		"fees":    map[string]any{"base": raw("0.00000700"), "modified": raw("0.00000700"), "ancestor": raw("0.00001000"), "descendant": raw("0.00000700"), "chunk": raw("0.00001000")},
+		"vsize": 140, "weight": 560, "descendantcount": 1, "descendantsize": 140, "ancestorcount": 2, "ancestorsize": 340,
+		"chunkweight": 1360,
+		"fees": map[string]any{"base": raw("0.00000700"), "modified": raw("0.00000700"), "ancestor": raw("0.00001000"),
+			"descendant": raw("0.00000700"), "chunk": raw("0.00001000")},
 		"depends": []string{strings.Repeat("ab", 32)}, "spentby": []string{},
 	}
 	change(e)
@@ -73,10 +75,12 @@ func TestParentsArePaidForWithoutSums(t *testing.T) {
 		}
 		return candidates[0].bump
 	}
-	ancestors := map[string]any{strings.Repeat("ab", 32): map[string]any{"vsize": 200, "fees": map[string]any{"base": raw("0.00000300"), "modified": raw("0.00000300")}}}
+	ancestors := map[string]any{strings.Repeat("ab", 32): map[string]any{"vsize": 200,
+		"fees": map[string]any{"base": raw("0.00000300"), "modified": raw("0.00000300")}}}
 	f.say("getmempoolancestors", ancestors)
 	for name, lacks := range map[string][]string{
-		"nothing": nil, "the size": {"ancestorsize"}, "the fees": {"fees.ancestor"}, "both": {"ancestorsize", "fees.ancestor"},
+		"nothing": nil, "the size": {"ancestorsize"}, "the fees": {"fees.ancestor"},
+		"both": {"ancestorsize", "fees.ancestor"},
 	} {
 		f.say("getmempoolentry", entry31(without(lacks...)))
 		if got := bump(); got != 3400-1000 {

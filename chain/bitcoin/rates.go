@@ -43,7 +43,8 @@ func (c *Chain) rates(ctx context.Context) (rates, error) {
 	}
 	floor, bound := rate(max(pool.Minimum, pool.Relay, 1)), perByte(c.cfg.MaxFeeRate)
 	if floor > bound {
-		return rates{}, fmt.Errorf("fee rate: the node relays from %d satoshi per 1,000 vbytes, the bound is %d", floor, bound)
+		return rates{}, fmt.Errorf("fee rate: the node relays from %d satoshi per 1,000 vbytes, the bound is %d",
+			floor, bound)
 	}
 	market := 2 * floor
 	if estimate.Rate != nil {
@@ -90,7 +91,8 @@ func (c *Chain) payable(payment chain.Payment) (output, error) {
 	}
 	if dust := c.network.dust(script); value < dust {
 		least := bursar.Units(dust).Decimal(8, 8)
-		return output{}, &chain.RefusedError{Below: true, Reason: "the network carries no less than " + least + " to this address"}
+		return output{}, &chain.RefusedError{Below: true,
+			Reason: "the network carries no less than " + least + " to this address"}
 	}
 	return output{value: value, script: script}, nil
 }

@@ -16,7 +16,9 @@ const (
 )
 
 // scan finds what a block did to addresses of ours. The watch has been synced since the block was read.
-func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *block, watch chain.Watch) (chain.Block, error) {
+func (c *Chain) scan(
+	ctx context.Context, s *rpc.Session, at chain.BlockRef, b *block, watch chain.Watch,
+) (chain.Block, error) {
 	found := chain.Block{Ref: at, Parent: b.parent.String(), Time: b.time}
 	bases := newBaseEncoder(c.network.HRP)
 	asks, _ := watch.(chain.OutputWatch)
@@ -58,7 +60,9 @@ func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *
 
 // appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no others are issued.
 // What a HogEx keeps in its output 0 is the balance of the extension, and pays nobody.
-func appendTransfers(found []chain.Transfer, tx *transaction, height uint64, bases *baseEncoder, watch chain.Watch) []chain.Transfer {
+func appendTransfers(
+	found []chain.Transfer, tx *transaction, height uint64, bases *baseEncoder, watch chain.Watch,
+) []chain.Transfer {
 	for i, out := range tx.outputs {
 		if !isKeyHash(out.script) || out.value == 0 || tx.hogEx && i == 0 {
 			continue

@@ -38,7 +38,8 @@ func newBlockServer(b *testing.B, count int) (*blockServer, string) {
 	s.rest = []byte(hex.EncodeToString(all.Bytes()))
 	for i := range count {
 		coinbase := wire.NewMsgTx(1)
-		coinbase.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Index: 1<<32 - 1}, SignatureScript: []byte{byte(i), 1, 1}})
+		coinbase.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Index: 1<<32 - 1},
+			SignatureScript: []byte{byte(i), 1, 1}})
 		coinbase.AddTxOut(wire.NewTxOut(50e8, script(b, c, ours)))
 		block := s.append(append([]*wire.MsgTx{coinbase}, shared...))
 		whole := serialise(block)
@@ -56,7 +57,8 @@ func (s *blockServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var call fakeCall
 	if json.Unmarshal(text, &call) == nil && call.Method == "getblock" {
 		begin := s.begins[call.Params[0].(string)]
-		for _, part := range [][]byte{[]byte(`{"result":"`), begin, s.rest, []byte(`","error":null,"id":`), call.ID, []byte("}")} {
+		for _, part := range [][]byte{[]byte(`{"result":"`), begin, s.rest, []byte(`","error":null,"id":`), call.ID,
+			[]byte("}")} {
 			_, _ = w.Write(part) // the client judges what arrives
 		}
 		return

@@ -150,7 +150,8 @@ func TestUnsignedSurvivesStorage(t *testing.T) {
 		t.Fatalf("contents are %+v, after storage %+v (%v)", contents, again, err)
 	}
 	var tx wire.MsgTx
-	if err := tx.Deserialize(bytes.NewReader(assemble(t, c, loaded).Raw)); err != nil || tx.TxIn[0].Sequence != txSequence || tx.Version != 2 {
+	if err := tx.Deserialize(bytes.NewReader(assemble(t, c, loaded).Raw)); err != nil ||
+		tx.TxIn[0].Sequence != txSequence || tx.Version != 2 {
 		t.Fatalf("the transaction is %+v (%v)", tx, err)
 	}
 }

@@ -21,7 +21,8 @@ func testAddressIsDeterministic(t *testing.T, h Harness) {
 			t.Fatalf("address %d is %s, then %s", index, address, again)
 		}
 		if address.HasMemo != d.capabilities.SharedAddress {
-			t.Fatalf("address %s has a memo: %v, but shared addresses: %v", address, address.HasMemo, d.capabilities.SharedAddress)
+			t.Fatalf("address %s has a memo: %v, but shared addresses: %v", address, address.HasMemo,
+				d.capabilities.SharedAddress)
 		}
 	}
 	if _, err := h.Chain.Address(chain.PublicKey("short"), 0); err == nil {

@@ -25,7 +25,9 @@ func testExternalSpendIsSeen(t *testing.T, h Harness) {
 
 // wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and
 // wants one external spend with the contents of an unsigned transaction.
-func (d *harness) wantExternal(start chain.BlockRef, base string, unsigned chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion) {
+func (d *harness) wantExternal(
+	start chain.BlockRef, base string, unsigned chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion,
+) {
 	d.t.Helper()
 	var bases []string
 	for base := range d.source {
@@ -118,9 +120,11 @@ func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
 	if tokens {
 		contract := d.contract(node)
 		h.Node.Pay(t, toHot(contract, bursar.Units(700)))
-		h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract, Amount: bursar.Units(300)})
+		h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract,
+			Amount: bursar.Units(300)})
 		d.settle()
-		made = append(made, d.made(d.order(chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)})))
+		made = append(made,
+			d.made(d.order(chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)})))
 		made = append(made, d.made(d.sweepOrder(deposit, toHot(contract, bursar.Units(300)))))
 	}
 	made = append(made, d.made(d.sweepOrder(deposit, toHot("", d.balance(deposit.Base)))))

@@ -35,7 +35,8 @@ func TaxingToken() []byte {
 	// LOG3 of a word, from the caller to the topic on the stack
 	log := func(to, at string) string { return to + "33" + "7f" + transfer + "6020" + at + "a3" }
 	keeper := "73" + hex.EncodeToString(Keeper[:])
-	return decoded(oddPrefix + shares + stored + log("600435", "6000") + log(keeper, "6020") + "6001" + "600052" + oddReturn)
+	return decoded(oddPrefix + shares + stored + log("600435", "6000") + log(keeper, "6020") + "6001" + "600052" +
+		oddReturn)
 }
 
 // Creation is code that makes a contract of some code.

@@ -105,7 +105,9 @@ func (d *harness) read() []chain.Block {
 	for _, block := range blocks {
 		d.cursor = block.Ref
 		for _, transfer := range block.Transfers {
-			if transfer.UTXO != "" && !slices.ContainsFunc(d.utxos, func(c chain.UTXO) bool { return c.Outpoint == transfer.UTXO }) {
+			if transfer.UTXO != "" && !slices.ContainsFunc(d.utxos, func(c chain.UTXO) bool {
+				return c.Outpoint == transfer.UTXO
+			}) {
 				d.utxos = append(d.utxos, chain.UTXO{
 					Outpoint: transfer.UTXO, Source: d.source[transfer.Address.Base], Amount: transfer.Amount,
 				})

@@ -139,7 +139,8 @@ func testSweepLeavesWhatIsSpokenFor(t *testing.T, h Harness) {
 	deposit := d.source[d.deposit(0).Base]
 	d.fund(deposit.Base, d.times(d.unit, 3))
 	all := chain.Payment{Address: bursar.Address{Base: d.hot().Base}, Amount: d.times(d.unit, 3)}
-	order := d.from(deposit, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{all}, MaxFee: d.times(d.quote(all), 20)})
+	order := d.from(deposit, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{all},
+		MaxFee: d.times(d.quote(all), 20)})
 	order.Reserved = []chain.Reserve{{Amount: d.times(d.unit, 2)}}
 	unsigned, err := h.Chain.Build(t.Context(), order)
 	d.check(err, "draft a sweep beside two units that are spoken for")

@@ -102,7 +102,9 @@ func TestAnAdapterThatMissesAnythingIsNotMeasured(t *testing.T) {
 
 func TestAnswersWaitByTheirSizeAndAreCounted(t *testing.T) {
 	var waited []time.Duration
-	f := &front{node: pages(), latency: latency{small: 1, big: 2}, wait: func(_ context.Context, d time.Duration) { waited = append(waited, d) }}
+	f := &front{node: pages(), latency: latency{small: 1, big: 2}, wait: func(_ context.Context, d time.Duration) {
+		waited = append(waited, d)
+	}}
 	ask := func(path, body string) *httptest.ResponseRecorder {
 		answer := httptest.NewRecorder()
 		request := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))

@@ -72,7 +72,8 @@ func testTokenSweepNeedsGas(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot()
 	deposit := d.source[d.deposit(0).Base]
-	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract, Amount: bursar.Units(777)})
+	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract,
+		Amount: bursar.Units(777)})
 	d.fund(hot.Base, d.times(d.unit, 2))
 	payment := chain.Payment{Address: bursar.Address{Base: hot.Base}, Contract: contract, Amount: bursar.Units(777)}
 	order := d.order(payment)

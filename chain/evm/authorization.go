@@ -54,7 +54,8 @@ func signedBy(list jsontext.Value) (found []authority) {
 		r, ok3 := hexNumber(tuple.R)
 		s, ok4 := hexNumber(tuple.S)
 		parity, ok5 := hexNumber(cmp.Or(tuple.YParity, tuple.V))
-		if err != nil || !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !nonce.IsUint64() || !parity.IsUint64() || parity.Uint64() > 1 {
+		if err != nil || !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !nonce.IsUint64() || !parity.IsUint64() ||
+			parity.Uint64() > 1 {
 			continue
 		}
 		if signer, ok := recoverAuthority(chainID, to, nonce.Uint64(), byte(parity.Uint64()), r, s); ok {

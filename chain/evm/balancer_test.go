@@ -54,7 +54,8 @@ func TestNodesBehindOneAddress(t *testing.T) {
 	whole := newFake(t)
 	var want []chain.Transfer
 	for n := 1; n <= blocks; n++ {
-		whole.add(plainPayment(), fakeTx{to: fakeContract, input: namesOurs, calls: []object{fakeCall("CALL", fakeOurs, "0x4")}})
+		whole.add(plainPayment(), fakeTx{to: fakeContract, input: namesOurs,
+			calls: []object{fakeCall("CALL", fakeOurs, "0x4")}})
 		want = append(want, transfer(fakeHash("tx", n, 0), 0, fakeOurs, 7), transfer(fakeHash("tx", n, 1), 1, fakeOurs, 4))
 	}
 	for n := range blocks + 1 {
@@ -143,7 +144,8 @@ func TestReceiptsOfAnotherBranch(t *testing.T) {
 		return f.usual("eth_getBlockReceipts", params)
 	}
 	blocks := f.after(t, f.open(t, nil))
-	if want := []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), tokens(1, 0, 5)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
+	if want := []chain.Transfer{transfer(id(0), 0, fakeOurs, 7),
+		tokens(1, 0, 5)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
 		t.Fatalf("got %+v, want %+v", blocks, want)
 	}
 }
@@ -167,7 +169,8 @@ func TestBlocksThatAreNotThereYet(t *testing.T) {
 		t.Fatalf("far below the tip: %+v", blocks)
 	}
 	f.script["eth_blockNumber"] = nil
-	for name, answer := range map[string]func([]any) (any, error){"null": constant(nil), "refused": refusal(-32000, "block not found")} {
+	for name, answer := range map[string]func([]any) (any, error){"null": constant(nil),
+		"refused": refusal(-32000, "block not found")} {
 		f.script["eth_getBlockReceipts"] = answer
 		if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); err != nil || blocks != nil {
 			t.Fatalf("receipts %s: %+v, %v", name, blocks, err)
@@ -202,7 +205,8 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 		if err != nil || head.Latest != whole.at(1) {
 			t.Fatalf("%s: head %+v, %v", e.Name, head, err)
 		}
-		if b, err := c.BlockOn(t.Context(), e.Name, 2, fakeWatch()); !strings.Contains(fmt.Sprint(err), chain.ErrNoBlock.Error()) {
+		if b, err := c.BlockOn(t.Context(), e.Name, 2,
+			fakeWatch()); !strings.Contains(fmt.Sprint(err), chain.ErrNoBlock.Error()) {
 			t.Errorf("%s: a block above the head: %+v, %v", e.Name, b, err)
 		}
 	}

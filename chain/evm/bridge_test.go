@@ -125,7 +125,8 @@ func TestStateSyncAlone(t *testing.T) {
 		}
 		b.traced(object{"type": "CALL", "from": polAddress, "to": fakeOurs, "value": "0x3"})
 		blocks := f.after(t, f.polygon(t, TraceGeth))
-		if want := []chain.Transfer{transfer(id(0), 1, fakeOurs, 3), tokens(0, 0, 9)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
+		if want := []chain.Transfer{transfer(id(0), 1, fakeOurs, 3),
+			tokens(0, 0, 9)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
 			t.Errorf("%s: got %+v, want %+v", kind, blocks[0].Transfers, want)
 		}
 	}
@@ -136,7 +137,8 @@ func TestCanonicalStateSyncIsChecked(t *testing.T) {
 	t.Parallel()
 	f, b := polygonFake(t, plainPayment(), stateSyncTx("0x7f"))
 	b.receipts[1].(object)["logs"] = []any{}
-	if blocks, err := f.polygon(t, TraceGeth).After(t.Context(), f.at(0), 10, fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) {
+	if blocks, err := f.polygon(t, TraceGeth).After(t.Context(), f.at(0), 10,
+		fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) {
 		t.Fatalf("got %+v, %v", blocks, err)
 	}
 }
@@ -152,9 +154,11 @@ func TestOldStateSync(t *testing.T) {
 		spoil func(f *fake, b *fakeBlock)
 		want  []chain.Transfer
 	}{
-		"everywhere":       {func(*fake, *fakeBlock) {}, []chain.Transfer{paid, bridged}},
-		"not traced":       {func(_ *fake, b *fakeBlock) { drop(&b.traces) }, []chain.Transfer{paid, bridged}},
-		"in receipts only": {func(_ *fake, b *fakeBlock) { b.block["transactions"] = b.block["transactions"].([]any)[:1] }, []chain.Transfer{paid, bridged}},
+		"everywhere": {func(*fake, *fakeBlock) {}, []chain.Transfer{paid, bridged}},
+		"not traced": {func(_ *fake, b *fakeBlock) { drop(&b.traces) }, []chain.Transfer{paid, bridged}},
+		"in receipts only": {func(_ *fake, b *fakeBlock) {
+			b.block["transactions"] = b.block["transactions"].([]any)[:1]
+		}, []chain.Transfer{paid, bridged}},
 		"its receipt by itself": {func(f *fake, b *fakeBlock) {
 			keep := b.receipts[1]
 			drop(&b.receipts)

@@ -35,7 +35,8 @@ var (
 
 func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	if len(order.Payments) != 1 || order.From.Key.Family != c.cfg.Family {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q", errOrder, len(order.Payments), order.From.Key.Family)
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q", errOrder, len(order.Payments),
+			order.From.Key.Family)
 	}
 	from, err := parseAddress(order.From.Base)
 	if err != nil {
@@ -152,7 +153,8 @@ func (c *Chain) nonce(d *building) (uint64, error) {
 		// What waits may be a payment that the books have forgotten: of two with one nonce only one can be included.
 		return d.payer.mined, nil
 	case d.payer.mined > *d.order.Nonce:
-		return 0, fmt.Errorf("%w: %s has made %d transactions, our books say %d", chain.ErrExternalNonce, d.from, d.payer.mined, *d.order.Nonce)
+		return 0, fmt.Errorf("%w: %s has made %d transactions, our books say %d", chain.ErrExternalNonce, d.from,
+			d.payer.mined, *d.order.Nonce)
 	}
 	return *d.order.Nonce, nil
 }
@@ -260,8 +262,10 @@ func (c *Chain) priceFor(d *building, gas uint64) (price, error) {
 	}
 	perGas, _ := d.order.MaxFee.Div(gas)
 	limit := least(perGas, c.cfg.MaxFeePerGas)
-	if p, err = capped(p, limit, d.payer.market); err != nil || d.order.Replaces == nil || len(d.order.Replaces.Bytes) == 0 {
-		return p, err // what bytes that are not known offered is not known either: a node that has them says that this is too little
+	if p, err = capped(p, limit, d.payer.market); err != nil || d.order.Replaces == nil ||
+		len(d.order.Replaces.Bytes) == 0 {
+		return p,
+			err // what bytes that are not known offered is not known either: a node that has them says that this is too little
 	}
 	_, old, err := c.unpack(d.order.Replaces.Bytes)
 	if err != nil {

@@ -55,7 +55,8 @@ const (
 func fakeOrder(kind chain.Kind, contract string, amount uint64) chain.TxRequest {
 	return chain.TxRequest{
 		Kind: kind, MaxFee: bursar.Units(1e18), From: chain.Source{Key: chain.Hot("evm"), Base: base(fakeOurs)},
-		Payments: []chain.Payment{{Address: bursar.Address{Base: base(fakeStranger)}, Contract: contract, Amount: bursar.Units(amount)}},
+		Payments: []chain.Payment{{Address: bursar.Address{Base: base(fakeStranger)}, Contract: contract,
+			Amount: bursar.Units(amount)}},
 	}
 }
 
@@ -84,32 +85,62 @@ func needsGas(amount uint64) error {
 func withdrawalCases() []buildCase {
 	five := uint64(5)
 	return []buildCase{
-		{"payment", purse{native: usualFee + 9}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{0, 9, usualFee, 2 * gwei, nil}},
-		{"one unit too little", purse{native: usualFee + 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{err: needsFunds("", 1)}},
-		{"too little for the payment", purse{native: 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{err: needsFunds("", usualFee+1)}},
+		{"payment", purse{native: usualFee + 9}, fakeOrder(chain.KindWithdrawal, "", 9), nil,
+			built{0, 9, usualFee, 2 * gwei, nil}},
+		{"one unit too little", purse{native: usualFee + 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil,
+			built{err: needsFunds("", 1)}},
+		{"too little for the payment", purse{native: 8}, fakeOrder(chain.KindWithdrawal, "", 9), nil,
+			built{err: needsFunds("", usualFee+1)}},
 		{"instead of what waits and the books do not know", purse{native: 1e18, mined: 3, pending: 7},
 			fakeOrder(chain.KindWithdrawal, "", 9), nil, built{3, 9, usualFee, 2 * gwei, nil}},
-		{"our nonce", purse{native: 1e18, mined: 5, pending: 5}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, built{5, 9, usualFee, 2 * gwei, nil}},
-		{"our nonce before earlier ones are seen", purse{native: 1e18, mined: 2, pending: 2}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, built{5, 9, usualFee, 2 * gwei, nil}},
-		{"foreign nonce", purse{native: 1e18, mined: 6, pending: 6}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Nonce = &five }, built{err: chain.ErrExternalNonce}},
-		{"no suggestion of tips", purse{native: 1e18, noTips: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{0, 9, plainGas * (2*gwei + gwei/100), gwei / 100, nil}},
-		{"fee limit", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.MaxFee = bursar.Units(usualFee - 1) }, built{0, 9, plainGas * (usualPrice - 1), 2 * gwei, nil}},
-		{"fee limit below the base fee", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.MaxFee = bursar.Units(plainGas*gwei - 1) }, built{err: errTooDear}},
-		{"receiver with code", purse{native: 1e18, gas: 30_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{0, 9, 36_000 * usualPrice, 2 * gwei, nil}},
-		{"receiver with too much code", purse{native: 1e18, gas: 600_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{err: &chain.RefusedError{Reason: "the destination needs too much gas"}}},
-		{"receiver that refuses", purse{native: 1e18, refused: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil, built{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
-		{"two payments", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Payments = append(o.Payments, o.Payments[0]) }, built{err: errOrder}},
-		{"to itself", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) { o.Payments[0].Address.Base = base(fakeOurs) }, built{err: &chain.RefusedError{Reason: "the payer cannot pay itself"}}},
+		{"our nonce", purse{native: 1e18, mined: 5, pending: 5}, fakeOrder(chain.KindWithdrawal, "", 9),
+			func(o *chain.TxRequest) {
+				o.Nonce = &five
+			}, built{5, 9, usualFee, 2 * gwei, nil}},
+		{"our nonce before earlier ones are seen", purse{native: 1e18, mined: 2, pending: 2},
+			fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) {
+				o.Nonce = &five
+			}, built{5, 9, usualFee, 2 * gwei, nil}},
+		{"foreign nonce", purse{native: 1e18, mined: 6, pending: 6}, fakeOrder(chain.KindWithdrawal, "", 9),
+			func(o *chain.TxRequest) {
+				o.Nonce = &five
+			}, built{err: chain.ErrExternalNonce}},
+		{"no suggestion of tips", purse{native: 1e18, noTips: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil,
+			built{0, 9, plainGas * (2*gwei + gwei/100), gwei / 100, nil}},
+		{"fee limit", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) {
+			o.MaxFee = bursar.Units(usualFee - 1)
+		}, built{0, 9, plainGas * (usualPrice - 1), 2 * gwei, nil}},
+		{"fee limit below the base fee", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9),
+			func(o *chain.TxRequest) {
+				o.MaxFee = bursar.Units(plainGas*gwei - 1)
+			}, built{err: errTooDear}},
+		{"receiver with code", purse{native: 1e18, gas: 30_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil,
+			built{0, 9, 36_000 * usualPrice, 2 * gwei, nil}},
+		{"receiver with too much code", purse{native: 1e18, gas: 600_000}, fakeOrder(chain.KindWithdrawal, "", 9), nil,
+			built{err: &chain.RefusedError{Reason: "the destination needs too much gas"}}},
+		{"receiver that refuses", purse{native: 1e18, refused: true}, fakeOrder(chain.KindWithdrawal, "", 9), nil,
+			built{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
+		{"two payments", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) {
+			o.Payments = append(o.Payments, o.Payments[0])
+		}, built{err: errOrder}},
+		{"to itself", purse{native: 1e18}, fakeOrder(chain.KindWithdrawal, "", 9), func(o *chain.TxRequest) {
+			o.Payments[0].Address.Base = base(fakeOurs)
+		}, built{err: &chain.RefusedError{Reason: "the payer cannot pay itself"}}},
 	}
 }
 
 func sweepCases() []buildCase {
 	return []buildCase{
-		{"sweep", purse{native: exactFee + 9}, fakeOrder(chain.KindSweep, "", exactFee+9), nil, built{0, 9, exactFee, exactPrice, nil}},
-		{"sweep of less than is there", purse{native: 1e18}, fakeOrder(chain.KindSweep, "", exactFee+9), nil, built{0, 9, exactFee, exactPrice, nil}},
-		{"sweep of more than is there", purse{native: exactFee + 9}, fakeOrder(chain.KindSweep, "", 1e18), nil, built{0, 9, exactFee, exactPrice, nil}},
-		{"sweep of its own fee", purse{native: exactFee}, fakeOrder(chain.KindSweep, "", exactFee), nil, built{err: needsFunds("", 1)}},
-		{"sweep of dust", purse{native: 100}, fakeOrder(chain.KindSweep, "", 100), nil, built{err: needsFunds("", exactFee-100)}},
+		{"sweep", purse{native: exactFee + 9}, fakeOrder(chain.KindSweep, "", exactFee+9), nil,
+			built{0, 9, exactFee, exactPrice, nil}},
+		{"sweep of less than is there", purse{native: 1e18}, fakeOrder(chain.KindSweep, "", exactFee+9), nil,
+			built{0, 9, exactFee, exactPrice, nil}},
+		{"sweep of more than is there", purse{native: exactFee + 9}, fakeOrder(chain.KindSweep, "", 1e18), nil,
+			built{0, 9, exactFee, exactPrice, nil}},
+		{"sweep of its own fee", purse{native: exactFee}, fakeOrder(chain.KindSweep, "", exactFee), nil,
+			built{err: needsFunds("", 1)}},
+		{"sweep of dust", purse{native: 100}, fakeOrder(chain.KindSweep, "", 100), nil,
+			built{err: needsFunds("", exactFee-100)}},
 		{"sweep of nothing", purse{}, fakeOrder(chain.KindSweep, "", 100), nil, built{err: needsFunds("", 100)}},
 	}
 }
@@ -117,13 +148,20 @@ func sweepCases() []buildCase {
 func tokenBuildCases() []buildCase {
 	token := base(fakeToken)
 	return []buildCase{
-		{"tokens", purse{native: 1e18, tokens: 9, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil, built{0, 9, 60_000 * usualPrice, 2 * gwei, nil}},
-		{"too few tokens", purse{native: 1e18, tokens: 7, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil, built{err: needsFunds(token, 2)}},
-		{"tokens without gas", purse{tokens: 9, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil, built{err: needsFunds("", 60_000*usualPrice)}},
-		{"sweep of tokens", purse{native: 1e18, tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 9), nil, built{0, 7, 60_000 * usualPrice, 2 * gwei, nil}},
-		{"sweep of tokens without gas", purse{tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 7), nil, built{err: needsGas(75_000 * usualPrice)}},
-		{"sweep of tokens with some gas", purse{native: 1000, tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 7), nil, built{err: needsGas(75_000*usualPrice - 1000)}},
-		{"sweep of tokens that are locked", purse{tokens: 7, refused: true}, fakeOrder(chain.KindSweep, token, 7), nil, built{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
+		{"tokens", purse{native: 1e18, tokens: 9, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil,
+			built{0, 9, 60_000 * usualPrice, 2 * gwei, nil}},
+		{"too few tokens", purse{native: 1e18, tokens: 7, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil,
+			built{err: needsFunds(token, 2)}},
+		{"tokens without gas", purse{tokens: 9, gas: 50_000}, fakeOrder(chain.KindWithdrawal, token, 9), nil,
+			built{err: needsFunds("", 60_000*usualPrice)}},
+		{"sweep of tokens", purse{native: 1e18, tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 9), nil,
+			built{0, 7, 60_000 * usualPrice, 2 * gwei, nil}},
+		{"sweep of tokens without gas", purse{tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 7), nil,
+			built{err: needsGas(75_000 * usualPrice)}},
+		{"sweep of tokens with some gas", purse{native: 1000, tokens: 7, gas: 50_000}, fakeOrder(chain.KindSweep, token, 7),
+			nil, built{err: needsGas(75_000*usualPrice - 1000)}},
+		{"sweep of tokens that are locked", purse{tokens: 7, refused: true}, fakeOrder(chain.KindSweep, token, 7), nil,
+			built{err: &chain.RefusedError{Reason: "the destination does not accept the payment"}}},
 	}
 }
 
@@ -156,10 +194,12 @@ func TestBuild(t *testing.T) {
 			}
 			want := test.order.Payments[0]
 			want.Amount = bursar.Units(test.want.amount)
-			if contents.Payments[0] != want || unsigned.Fee != bursar.Units(test.want.fee) || p.Tip.Cmp(new(big.Int).SetUint64(test.want.tip)) != 0 {
+			if contents.Payments[0] != want || unsigned.Fee != bursar.Units(test.want.fee) ||
+				p.Tip.Cmp(new(big.Int).SetUint64(test.want.tip)) != 0 {
 				t.Fatalf("pays %+v for %s, tip %s, want %+v", contents.Payments, unsigned.Fee, p.Tip, test.want)
 			}
-			if resource := fmt.Sprintf("%s/%d", base(fakeOurs), test.want.nonce); len(unsigned.Reservations) != 1 || unsigned.Reservations[0] != resource {
+			if resource := fmt.Sprintf("%s/%d", base(fakeOurs), test.want.nonce); len(unsigned.Reservations) != 1 ||
+				unsigned.Reservations[0] != resource {
 				t.Fatalf("claims %q, want %q", unsigned.Reservations, resource)
 			}
 		})
@@ -273,7 +313,9 @@ func TestQuote(t *testing.T) {
 	f := newFake(t) // of Glamsterdam, which shows in its headers
 	purse{}.script(f)
 	f.blocks[0].block["blockAccessListHash"] = fakeHash("list")
-	if fee, err := f.open(t, func(cfg *Config) { cfg.Hot = fakeOurs }).Quote(t.Context(), pay(token, 9)); err != nil || fee != bursar.Units(glamsterdamTokenGas*usualPrice) {
+	if fee, err := f.open(t, func(cfg *Config) {
+		cfg.Hot = fakeOurs
+	}).Quote(t.Context(), pay(token, 9)); err != nil || fee != bursar.Units(glamsterdamTokenGas*usualPrice) {
 		t.Errorf("tokens since Glamsterdam: %s, %v", fee, err)
 	}
 	f = newFake(t)

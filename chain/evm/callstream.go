@@ -142,7 +142,13 @@ func (s *callStream) frame(dec *jsontext.Decoder) (c oneCall, err error) {
 		if len(s.frames) >= maxFrames {
 			return c, errTooMuch
 		}
-		s.frames = append(s.frames, frame{tx: len(s.traces) - 1, output: order, from: c.from, to: c.to.address, value: c.value.Amount})
+		s.frames = append(s.frames, frame{
+			tx:     len(s.traces) - 1,
+			output: order,
+			from:   c.from,
+			to:     c.to.address,
+			value:  c.value.Amount,
+		})
 	}
 	return c, nil
 }
@@ -192,7 +198,8 @@ func (s *callStream) settle(d *delivered) error {
 			return fmt.Errorf("trace %d: %w", i, errExternalTx)
 		}
 	}
-	if d.bridged && (len(s.traces) == n || !s.traces[n].traced || s.traces[n].why != "" || s.traces[n].from != systemAddress) {
+	if d.bridged && (len(s.traces) == n || !s.traces[n].traced || s.traces[n].why != "" ||
+		s.traces[n].from != systemAddress) {
 		d.untraced = span{n, n + 1}
 	}
 	s.frames = slices.DeleteFunc(s.frames, func(f frame) bool {

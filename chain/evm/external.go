@@ -21,8 +21,9 @@ func (w *scanner) sent(i int, frames []frame) {
 	}
 	if base := w.pays(tx.From); base != "" {
 		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
-			TxID: id, Base: base, Reservations: w.resources(i, tx.From, base), Payments: w.outflow(i, tx.From, framesOf(i, frames)),
-			Failed: !r.succeeded(), Fee: r.fee(),
+			TxID: id, Base: base, Reservations: w.resources(i, tx.From, base),
+			Payments: w.outflow(i, tx.From, framesOf(i, frames)),
+			Failed:   !r.succeeded(), Fee: r.fee(),
 		})
 	}
 	w.delegated(i, framesOf(i, frames))

@@ -183,7 +183,9 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 // quotedGas estimates from the hot address. One that holds too little to pay would make any estimate fail, so a UTXO
 // payment is estimated without its value then, and a token payment with what there is; that counts as a usual one at
 // least.
-func (c *Chain) quotedGas(ctx context.Context, s *rpc.Session, payment chain.Payment, call call, usual uint64) (uint64, error) {
+func (c *Chain) quotedGas(
+	ctx context.Context, s *rpc.Session, payment chain.Payment, call call, usual uint64,
+) (uint64, error) {
 	held, err := balancesAt(ctx, s, "latest", payment.Contract, []address{c.hot})
 	if err != nil {
 		return 0, err

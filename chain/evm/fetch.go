@@ -44,9 +44,10 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 		return nil, err
 	}
 	n := c.nodes.Window(int(min(uint64(limit), tip-last.Height)))
-	held, err := rpc.Fetch(ctx, s, n, last.Height+uint64(n), func(ctx context.Context, s *rpc.Session, i int) (*delivered, error) {
-		return c.fetch(ctx, source{s, false}, last.Height+1+uint64(i))
-	})
+	held, err := rpc.Fetch(ctx, s, n, last.Height+uint64(n),
+		func(ctx context.Context, s *rpc.Session, i int) (*delivered, error) {
+			return c.fetch(ctx, source{s, false}, last.Height+1+uint64(i))
+		})
 	if errors.Is(err, errAbsent) && tip-last.Height <= nearTip {
 		return nil, nil
 	}

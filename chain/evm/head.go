@@ -51,7 +51,8 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 		{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Out: &latest},
 	}
 	if c.cfg.FinalityBlocks == 0 {
-		requests = append(requests, &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{"finalized", false}, Out: &tagged})
+		requests = append(requests, &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{"finalized", false},
+			Out: &tagged})
 	}
 	if err := s.Batch(ctx, requests); err != nil {
 		return chain.Head{}, err

@@ -70,15 +70,19 @@ func (c *Chain) checkFinality(ctx context.Context, s *rpc.Session, r *chain.Repo
 	}
 	var final header
 	if err := s.Call(ctx, "eth_getBlockByNumber", []any{"finalized", false}, &final); err != nil {
-		r.Bad(chain.CheckFinality, "run a consensus client beside the node, or set `finality` of the chain to a number of blocks", "it has no finalized block: %v", err)
+		r.Bad(chain.CheckFinality,
+			"run a consensus client beside the node, or set `finality` of the chain to a number of blocks",
+			"it has no finalized block: %v", err)
 		return
 	}
 	age := now.Sub(time.Unix(int64(final.Time), 0)).Round(time.Second)
 	if age > oldFinality {
-		r.Warn(chain.CheckFinality, "see that its consensus client runs and is in sync; until then nothing is credited", "the finalized block %d is %v old", uint64(final.Number), age)
+		r.Warn(chain.CheckFinality, "see that its consensus client runs and is in sync; until then nothing is credited",
+			"the finalized block %d is %v old", uint64(final.Number), age)
 		return
 	}
-	r.Good(chain.CheckFinality, "finalized is block %d, %d behind the newest", uint64(final.Number), uint64(latest.Number)-min(uint64(latest.Number), uint64(final.Number)))
+	r.Good(chain.CheckFinality, "finalized is block %d, %d behind the newest", uint64(final.Number),
+		uint64(latest.Number)-min(uint64(latest.Number), uint64(final.Number)))
 }
 
 // nothing is an answer that is looked at by nobody: it reads any value and keeps none of it.
@@ -99,7 +103,8 @@ func (c *Chain) checkTracing(ctx context.Context, s *rpc.Session, r *chain.Repor
 		name   Tracing
 		method string
 		params []any
-	}{{TraceGeth, "debug_traceBlockByHash", []any{latest.Hash.String(), tracer}}, {TraceParity, "trace_block", []any{latest.Number.hex()}}} {
+	}{{TraceGeth, "debug_traceBlockByHash", []any{latest.Hash.String(), tracer}},
+		{TraceParity, "trace_block", []any{latest.Number.hex()}}} {
 		if c.cfg.Trace != TraceAuto && c.cfg.Trace != way.name {
 			continue
 		}
@@ -113,10 +118,12 @@ func (c *Chain) checkTracing(ctx context.Context, s *rpc.Session, r *chain.Repor
 	const advice = "have the node offer debug_traceBlockByHash (go-ethereum: --http.api eth,net,debug) or trace_block"
 	const lost = "; without it value that contracts send is found by balances, and raises an alarm for each such block"
 	if c.cfg.Trace == TraceAuto {
-		r.Warn(chain.CheckTracing, advice+"; without it value that contracts send is found by balances", "it cannot trace: %s", strings.Join(why, "; "))
+		r.Warn(chain.CheckTracing, advice+"; without it value that contracts send is found by balances",
+			"it cannot trace: %s", strings.Join(why, "; "))
 		return
 	}
-	r.Warn(chain.CheckTracing, advice+", or leave `trace` out of the configuration"+lost, "it cannot trace as configured: %s", strings.Join(why, "; "))
+	r.Warn(chain.CheckTracing, advice+", or leave `trace` out of the configuration"+lost,
+		"it cannot trace as configured: %s", strings.Join(why, "; "))
 }
 
 // query is one that the service makes besides those of the other checks.
@@ -134,11 +141,14 @@ func (c *Chain) checkQueries(ctx context.Context, s *rpc.Session, r *chain.Repor
 	const height = "nothing: the service asks by height instead and checks the block's hash, which takes one call more"
 	var lacking int
 	for _, q := range []query{
-		{blockReceipts, []any{latest.Hash.String()}, false, "prefer a node that offers it: the service asks for receipts one by one instead, with a call for each transaction"},
+		{blockReceipts, []any{latest.Hash.String()}, false,
+			"prefer a node that offers it: the service asks for receipts one by one instead, with a call for each transaction"},
 		{"eth_getBalance", []any{from, byHash}, false, height},
 		{"eth_call", []any{decimals, byHash}, false, height},
-		{"eth_getTransactionCount", []any{from, "pending"}, true, "use a node that answers it: nothing can be paid through this one"},
-		{"eth_estimateGas", []any{callData{From: from, To: from, Value: "0x0"}}, true, "use a node that answers it: nothing can be paid through this one"},
+		{"eth_getTransactionCount", []any{from, "pending"}, true,
+			"use a node that answers it: nothing can be paid through this one"},
+		{"eth_estimateGas", []any{callData{From: from, To: from, Value: "0x0"}}, true,
+			"use a node that answers it: nothing can be paid through this one"},
 		{"eth_maxPriorityFeePerGas", nil, false, "nothing: the configured least tip is offered"},
 	} {
 		err := s.CallOptional(ctx, q.method, q.params, &nothing{})
@@ -184,7 +194,8 @@ func checkState(ctx context.Context, s *rpc.Session, r *chain.Report, latest hea
 	back := latest.Number - min(latest.Number, oldState)
 	var balance jsontext.Value
 	if err := s.Call(ctx, "eth_getBalance", []any{address{}.String(), back.hex()}, &balance); err != nil {
-		r.Warn(chain.CheckHistory, "have the node keep the state of the last 128 blocks", "it does not tell a balance at block %d: %v", uint64(back), err)
+		r.Warn(chain.CheckHistory, "have the node keep the state of the last 128 blocks",
+			"it does not tell a balance at block %d: %v", uint64(back), err)
 		return
 	}
 	r.Good(chain.CheckHistory, "it tells balances at block %d", uint64(back))

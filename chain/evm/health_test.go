@@ -33,7 +33,9 @@ func TestCheckHealth(t *testing.T) {
 			}
 		}
 	}
-	well := []string{"chain ok: chain id 1", "version ok: Geth/v1.17", "sync ok: at block 1", "clock ok", "finality ok: finalized is block 0, 1 behind", "tracing ok: by debug_traceBlockByHash", "history ok: at block 0", "queries ok: all that the service asks", "tokens ok: 1 with the configured decimals"}
+	well := []string{"chain ok: chain id 1", "version ok: Geth/v1.17", "sync ok: at block 1", "clock ok",
+		"finality ok: finalized is block 0, 1 behind", "tracing ok: by debug_traceBlockByHash", "history ok: at block 0",
+		"queries ok: all that the service asks", "tokens ok: 1 with the configured decimals"}
 	but := func(at int, lines ...string) []string {
 		return append(append(append([]string{}, well[:at]...), lines...), well[at+1:]...)
 	}
@@ -43,20 +45,32 @@ func TestCheckHealth(t *testing.T) {
 		later  time.Duration
 		want   []string
 	}{
-		"well":            {want: well},
-		"silent":          {change: refuse(-32601, "no", "web3_clientVersion"), want: but(1, "version warning: -32601")},
-		"syncing":         {change: answer("eth_syncing", object{"currentBlock": "0x1", "highestBlock": "0x100"}), want: but(2, "sync failed: still syncing")},
-		"in the past":     {later: -time.Minute, want: but(3, "clock failed: 55s ahead")},
-		"left behind":     {later: time.Hour, want: append(but(3, well[3], "sync warning: 1h0m5s old")[:5], "finality warning: 1h0m5s old", well[5], well[6], well[7], well[8])},
-		"never final":     {change: final(nil, failure{code: -39001, message: "Unknown block"}), want: but(4, "finality failed: Unknown block")},
-		"final by number": {change: final(nil, failure{code: -39001, message: "Unknown block"}), config: func(c *Config) { c.FinalityBlocks = 15 }, want: but(4, "finality ok: 15 blocks")},
+		"well":   {want: well},
+		"silent": {change: refuse(-32601, "no", "web3_clientVersion"), want: but(1, "version warning: -32601")},
+		"syncing": {change: answer("eth_syncing", object{"currentBlock": "0x1", "highestBlock": "0x100"}),
+			want: but(2, "sync failed: still syncing")},
+		"in the past": {later: -time.Minute, want: but(3, "clock failed: 55s ahead")},
+		"left behind": {later: time.Hour,
+			want: append(but(3, well[3], "sync warning: 1h0m5s old")[:5], "finality warning: 1h0m5s old", well[5], well[6],
+				well[7], well[8])},
+		"never final": {change: final(nil, failure{code: -39001, message: "Unknown block"}),
+			want: but(4, "finality failed: Unknown block")},
+		"final by number": {change: final(nil, failure{code: -39001, message: "Unknown block"}), config: func(c *Config) {
+			c.FinalityBlocks = 15
+		}, want: but(4, "finality ok: 15 blocks")},
 		"another tracer": {change: func(f *fake) {
 			refuse(-32601, "the method does not exist", "debug_traceBlockByHash")(f)
 			answer("trace_block", []any{})(f)
 		}, want: but(5, "tracing ok: by trace_block")},
-		"no tracer":        {change: refuse(-32601, "the method does not exist", "debug_traceBlockByHash", "trace_block"), want: but(5, "tracing warning: the method does not exist")},
-		"the wrong tracer": {change: refuse(-32601, "the method does not exist", "trace_block"), config: func(c *Config) { c.Trace = TraceParity }, want: but(5, "tracing warning: as configured")},
-		"no tracer wanted": {change: refuse(-32601, "the method does not exist", "debug_traceBlockByHash"), config: func(c *Config) { c.Trace = TraceNone }, want: but(5, "tracing ok: by balances")},
+		"no tracer": {change: refuse(-32601, "the method does not exist", "debug_traceBlockByHash", "trace_block"),
+			want: but(5, "tracing warning: the method does not exist")},
+		"the wrong tracer": {change: refuse(-32601, "the method does not exist", "trace_block"), config: func(c *Config) {
+			c.Trace = TraceParity
+		}, want: but(5, "tracing warning: as configured")},
+		"no tracer wanted": {change: refuse(-32601, "the method does not exist", "debug_traceBlockByHash"),
+			config: func(c *Config) {
+				c.Trace = TraceNone
+			}, want: but(5, "tracing ok: by balances")},
 		"forgetful": {change: func(f *fake) {
 			f.script["eth_getBalance"] = func(params []any) (any, error) {
 				if params[1] == "0x0" {
@@ -72,10 +86,14 @@ func TestCheckHealth(t *testing.T) {
 				}
 				return "0x0", nil
 			}
-		}, want: but(7, "queries warning: eth_getBalance by block hash (EIP-1898): call eth_getBalance: node answered error -32602")},
-		"no receipts of blocks": {change: refuse(-32601, "no such method", "eth_getBlockReceipts"), want: but(7, "queries warning: eth_getBlockReceipts: ")},
-		"it pays nothing":       {change: refuse(-32601, "no such method", "eth_estimateGas"), want: but(7, "queries failed: eth_estimateGas: ")},
-		"another token":         {change: answer("eth_call", "0x"+strings.Repeat("0", 62)+"12"), want: but(8, "tokens warning: the contract has 18 decimals and the configuration 6")},
+		}, want: but(7,
+			"queries warning: eth_getBalance by block hash (EIP-1898): call eth_getBalance: node answered error -32602")},
+		"no receipts of blocks": {change: refuse(-32601, "no such method", "eth_getBlockReceipts"),
+			want: but(7, "queries warning: eth_getBlockReceipts: ")},
+		"it pays nothing": {change: refuse(-32601, "no such method", "eth_estimateGas"),
+			want: but(7, "queries failed: eth_estimateGas: ")},
+		"another token": {change: answer("eth_call", "0x"+strings.Repeat("0", 62)+"12"),
+			want: but(8, "tokens warning: the contract has 18 decimals and the configuration 6")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +105,8 @@ func TestCheckHealth(t *testing.T) {
 			answer("eth_getTransactionCount", "0x0")(f)
 			answer("eth_estimateGas", "0x5208")(f)
 			answer("eth_maxPriorityFeePerGas", "0x1")(f)
-			final(object{"number": "0x0", "hash": f.blocks[0].block["hash"], "parentHash": f.blocks[0].block["parentHash"], "timestamp": quantity(born).hex()}, nil)(f)
+			final(object{"number": "0x0", "hash": f.blocks[0].block["hash"], "parentHash": f.blocks[0].block["parentHash"],
+				"timestamp": quantity(born).hex()}, nil)(f)
 			if c.change != nil {
 				c.change(f)
 			}
@@ -101,5 +120,6 @@ func TestHealthCheckAnotherChain(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.script["eth_chainId"] = func([]any) (any, error) { return "0x5", nil }
-	chaintest.Findings(t, f.open(t, nil).CheckHealth(t.Context(), time.Now()), "chain failed: serves chain 5, configured is 1")
+	chaintest.Findings(t, f.open(t, nil).CheckHealth(t.Context(), time.Now()),
+		"chain failed: serves chain 5, configured is 1")
 }

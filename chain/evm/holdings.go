@@ -12,7 +12,9 @@ import (
 
 // Holdings asks one node for all balances in the state of the given block, which must be canonical and whose state the
 // node must still have: nodes that are no archives keep about the last hundred blocks.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	addresses := make([]address, len(bases))
 	for i, base := range bases {
 		var err error
@@ -48,7 +50,9 @@ type byHash struct {
 // balances asks by block hash; where an endpoint does not take that form, by height, and makes sure that the block
 // still stands there afterwards. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal object", a plan's
 // words), so any answer counts as one that does not say that block or state are missing.
-func (c *Chain) balances(ctx context.Context, s *rpc.Session, at chain.BlockRef, contract string, of []address) ([]bursar.Amount, error) {
+func (c *Chain) balances(
+	ctx context.Context, s *rpc.Session, at chain.BlockRef, contract string, of []address,
+) ([]bursar.Amount, error) {
 	var refused error
 	if !c.forms.refuses(s.Name()) {
 		held, err := balancesAt(ctx, s, byHash{at.Hash, true}, contract, of)
@@ -76,7 +80,9 @@ func (c *Chain) balances(ctx context.Context, s *rpc.Session, at chain.BlockRef,
 }
 
 // balancesAt asks for balances in the state that a block parameter names.
-func balancesAt(ctx context.Context, s *rpc.Session, state any, contract string, of []address) ([]bursar.Amount, error) {
+func balancesAt(
+	ctx context.Context, s *rpc.Session, state any, contract string, of []address,
+) ([]bursar.Amount, error) {
 	native, tokens := make([]wei, len(of)), make([]word, len(of))
 	requests := make([]*rpc.Request, len(of))
 	for i, a := range of {

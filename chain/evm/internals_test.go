@@ -27,7 +27,8 @@ func TestContractPayments(t *testing.T) {
 	native := bursar.Units(1e18)
 	three := bursar.Units(3e18)
 	payer := node.PayerContract()
-	list, values := []common.Address{to, common.HexToAddress(node.Outsider(t)), to}, []bursar.Amount{native, native, native}
+	list, values := []common.Address{to, common.HexToAddress(node.Outsider(t)), to},
+		[]bursar.Amount{native, native, native}
 	cases := []struct {
 		name   string
 		value  bursar.Amount
@@ -39,7 +40,8 @@ func TestContractPayments(t *testing.T) {
 		{"pays and fails", native, evmtest.Call("payAndFail(address)", to), nil, 0},
 		{"pays below a failure", native, evmtest.Call("payBelowFailure(address)", to), nil, 0},
 		{"pays after a failure", native, evmtest.Call("payAfterFailure(address)", to), []uint32{2}, 1},
-		{"pays as a delegate", three, evmtest.Call("payByDelegate(address,address[],uint256[])", payer, list, values), []uint32{1, 3}, 2},
+		{"pays as a delegate", three, evmtest.Call("payByDelegate(address,address[],uint256[])", payer, list, values),
+			[]uint32{1, 3}, 2},
 		{"pays by its end", native, evmtest.Call("payByEnd(address)", to), []uint32{2}, 1},
 	}
 	start := blockAt(t, node, evm.TraceGeth)

@@ -22,5 +22,6 @@ func (c *Chain) Listen(ctx context.Context, url string, announced func()) error 
 	if err != nil {
 		return err
 	}
-	return push.Config{Headers: c.nodes.Headers(), Silence: max(silence, 20*c.cfg.Pace)}.WebSocket(ctx, url, heads, announced)
+	return push.Config{Headers: c.nodes.Headers(), Silence: max(silence, 20*c.cfg.Pace)}.WebSocket(ctx, url, heads,
+		announced)
 }

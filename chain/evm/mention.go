@@ -130,7 +130,8 @@ func inCalldata(data []byte, note func(address)) {
 		if data[end-1] == 0 {
 			zeros++
 		}
-		if zeros < maxZeros || end >= 36 && (end-4)%32 == 0 && !small(data[end-20:end]) && bytes.Equal(data[end-32:end-20], twelveZeros[:]) {
+		if zeros < maxZeros || end >= 36 && (end-4)%32 == 0 && !small(data[end-20:end]) &&
+			bytes.Equal(data[end-32:end-20], twelveZeros[:]) {
 			note(address(data[end-20 : end]))
 		}
 		if data[end-20] == 0 {

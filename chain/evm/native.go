@@ -76,5 +76,6 @@ func (d *delivered) own(i int) (move, bool) {
 	if !to.set {
 		to = d.receipts[i].Contract
 	}
-	return move{from: tx.From, to: to.address, value: tx.Value.Amount}, to.set && !tx.Value.IsZero() && to.address != tx.From
+	return move{from: tx.From, to: to.address, value: tx.Value.Amount},
+		to.set && !tx.Value.IsZero() && to.address != tx.From
 }

@@ -65,7 +65,8 @@ func (l *receiptList) of(b *block) bool {
 
 // rpcFailed reports whether a read is broken, so that asking again through the same session is in vain.
 func rpcFailed(err error) bool {
-	return errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
 // receiptsOf asks for all receipts of a block by its hash, or one by one where the endpoint does not offer or cannot do
@@ -120,11 +121,13 @@ func absent(err error) bool {
 		return false
 	}
 	message := strings.ToLower(e.Message)
-	about := strings.Contains(message, "block") || strings.Contains(message, "header") || strings.Contains(message, "resource")
+	about := strings.Contains(message, "block") || strings.Contains(message, "header") ||
+		strings.Contains(message, "resource")
 	if !about || strings.Contains(message, "method") || stateGone(err) {
 		return false
 	}
-	for _, words := range []string{"not found", "unknown block", "is not available", "not available", "does not exist", "cannot find", "can't find"} {
+	for _, words := range []string{"not found", "unknown block", "is not available", "not available", "does not exist",
+		"cannot find", "can't find"} {
 		if strings.Contains(message, words) {
 			return true
 		}

@@ -38,7 +38,8 @@ func TestAnswersOfBor(t *testing.T) {
 		t.Error("a canonical one is cut off")
 	}
 	l := &receiptList{rules: c.Rules}
-	if err := l.ReadResult(reading([]byte("[" + string(recorded.StateSyncReceipt) + "," + string(recorded.ReceiptWithLogs) + "]"))); err != nil {
+	if err := l.ReadResult(reading([]byte("[" + string(recorded.StateSyncReceipt) + "," +
+		string(recorded.ReceiptWithLogs) + "]"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.list[0].check(tx.BlockHash, tx.Hash, 1); err != nil || !l.list[0].succeeded() || l.list[0].GasUsed != 0 {

@@ -41,7 +41,8 @@ func (c *Chain) scan(ctx context.Context, s source, d *delivered, watch chain.Wa
 		return chain.Block{}, err
 	}
 	if d.why != nil {
-		w.note(fmt.Sprintf("no endpoint could trace it (%.300v); value that contracts sent in it was looked for by balances", d.why))
+		w.note(fmt.Sprintf("no endpoint could trace it (%.300v); value that contracts sent in it was looked for by balances",
+			d.why))
 	}
 	if w.out.Untraced = d.untraced != (span{}); w.out.Untraced {
 		if err := c.differences(ctx, s, w); err != nil {

@@ -37,7 +37,9 @@ func (c *Chain) cutStateSync(b *block) (transaction, bool) {
 
 // joinStateSync joins receipts with the block. One receipt more than the block has transactions is the bridge's: of the
 // old form, or, behind a canonical one, shown twice (Polygon's erigon before 0xPolygon/erigon#97). That one is dropped.
-func (c *Chain) joinStateSync(ctx context.Context, s *rpc.Session, d *delivered, l *receiptList, old *transaction) error {
+func (c *Chain) joinStateSync(
+	ctx context.Context, s *rpc.Session, d *delivered, l *receiptList, old *transaction,
+) error {
 	n := len(d.Txs)
 	canonical := n > 0 && c.isStateSync(&d.Txs[n-1])
 	var extra *receipt

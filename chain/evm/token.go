@@ -53,12 +53,14 @@ func (w *scanner) logs(i int) {
 	id := w.Txs[i].Hash.String
 	for _, e := range r.tokens {
 		if e.odd {
-			w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{TxID: id(), Contract: e.contract.String(), What: unknownEvent})
+			w.out.Anomalies = append(w.out.Anomalies,
+				chain.Anomaly{TxID: id(), Contract: e.contract.String(), What: unknownEvent})
 			continue
 		}
 		if base := w.pays(e.to); base != "" && !e.amount.IsZero() {
 			w.out.Transfers = append(w.out.Transfers, chain.Transfer{
-				TxID: id(), Output: e.position, Address: bursar.Address{Base: base}, Contract: e.contract.String(), Amount: e.amount,
+				TxID: id(), Output: e.position, Address: bursar.Address{Base: base}, Contract: e.contract.String(),
+				Amount: e.amount,
 			})
 		}
 	}

@@ -65,13 +65,14 @@ func TestTheOnlyEndpointIsNotLeftAlone(t *testing.T) {
 		ill  func(*http.Request) (*http.Response, error)
 		most time.Duration
 	}{
-		"unreachable":     {refused, time.Second},
-		"bad gateway":     {status(502), 2 * time.Second},
-		"no credentials":  {status(401), 2 * time.Second},
-		"too many":        {status(429), 2 * time.Second},
-		"broke off":       {func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }, 2 * time.Second},
-		"asked to wait":   {status(429, "Retry-After", "20"), 23 * time.Second},
-		"asked by a date": {status(503, "Retry-After", time.Date(2000, 1, 1, 0, 10, 20, 0, time.UTC).Format(http.TimeFormat)), 60 * time.Second}, // 20 s and the jitter of a wish of 5 min
+		"unreachable":    {refused, time.Second},
+		"bad gateway":    {status(502), 2 * time.Second},
+		"no credentials": {status(401), 2 * time.Second},
+		"too many":       {status(429), 2 * time.Second},
+		"broke off":      {func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }, 2 * time.Second},
+		"asked to wait":  {status(429, "Retry-After", "20"), 23 * time.Second},
+		"asked by a date": {status(503, "Retry-After", time.Date(2000, 1, 1, 0, 10, 20, 0, time.UTC).Format(http.TimeFormat)),
+			60 * time.Second}, // 20 s and the jitter of a wish of 5 min
 	} {
 		for _, hosts := range [][]string{{"http://a.example"}, {"http://a.example", "http://b.example"}} {
 			synctest.Test(t, func(t *testing.T) {
@@ -108,13 +109,14 @@ func TestRetryAfterIsObeyedByTheOnlyEndpoint(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var asked []time.Duration
 			start := time.Now()
-			c := newClient(t, Config{URLs: []string{"http://a.example"}, HTTP: inMemory(func(r *http.Request) (*http.Response, error) {
-				asked = append(asked, time.Since(start))
-				if len(asked) > 1 {
-					return sound(r)
-				}
-				return status(429, "Retry-After", header)(r)
-			})})
+			c := newClient(t, Config{URLs: []string{"http://a.example"},
+				HTTP: inMemory(func(r *http.Request) (*http.Response, error) {
+					asked = append(asked, time.Since(start))
+					if len(asked) > 1 {
+						return sound(r)
+					}
+					return status(429, "Retry-After", header)(r)
+				})})
 			pollUntil(t, c)
 			if len(asked) != 2 || asked[1] < want || asked[1] > want+want/8+time.Second {
 				t.Errorf("Retry-After %q: asked at %v", header, asked)
@@ -251,7 +253,8 @@ func TestOn(t *testing.T) {
 	mustBeUnavailable(t, err, "put aside for")
 	second.becomes(gives(`"back"`))
 	clk.advance(time.Minute)
-	if s, err = c.On(t.Context(), list[1].Name); err != nil || s.Call(t.Context(), "m", nil, &out) != nil || out != "back" {
+	if s, err = c.On(t.Context(), list[1].Name); err != nil || s.Call(t.Context(), "m", nil, &out) != nil ||
+		out != "back" {
 		t.Errorf("after its cool-down: %q, %v", out, err)
 	}
 }

@@ -202,7 +202,8 @@ func (c *Client) attempt(ctx context.Context, at place, q question) error {
 	case at.checking: // the check as a whole is judged by who runs it
 	case errors.As(err, &ft):
 		c.pool.blame(at.endpoint, at.epoch, ft)
-	case err != nil && !q.optional && errors.Is(ctx.Err(), context.DeadlineExceeded) && c.cfg.Now().Sub(started) >= c.cfg.Timeout/2:
+	case err != nil && !q.optional && errors.Is(ctx.Err(), context.DeadlineExceeded) &&
+		c.cfg.Now().Sub(started) >= c.cfg.Timeout/2:
 		// The caller's own deadline ended the wait, yet this endpoint kept silent for long: without blame a hung node would
 		// be asked first for ever by callers of little patience.
 		c.pool.blame(at.endpoint, at.epoch, &fault{text: "no answer before the caller's deadline"})

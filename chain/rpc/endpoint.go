@@ -77,7 +77,8 @@ func parseEndpoint(raw string) (*endpoint, []string, error) {
 		return nil, nil, errors.New("must begin with http:// or https://")
 	}
 	if strings.Contains(u.EscapedPath()+u.RawQuery, "@") || strings.Contains(raw, "#") {
-		return nil, nil, errors.New("has an unencoded @ or # behind the host (special characters in a password must be percent-encoded)")
+		return nil, nil,
+			errors.New("has an unencoded @ or # behind the host (special characters in a password must be percent-encoded)")
 	}
 	if u.Hostname() == "" {
 		return nil, nil, errors.New("has no host")

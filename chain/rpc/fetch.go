@@ -15,7 +15,9 @@ import (
 // through s, and so is an item that failed elsewhere. Whether the items fit together, such as blocks by their parents'
 // hashes, is for the caller to see: they may come from nodes on different branches. A caller that keeps what fits and
 // reads on from there makes progress with s alone. No get is running any more when Fetch returns.
-func Fetch[T any](ctx context.Context, s *Session, n int, top uint64, get func(ctx context.Context, s *Session, i int) (T, error)) ([]T, error) {
+func Fetch[T any](
+	ctx context.Context, s *Session, n int, top uint64, get func(ctx context.Context, s *Session, i int) (T, error),
+) ([]T, error) {
 	results := make([]T, n)
 	done, err := fetch(ctx, s, n, top, func(ctx context.Context, s *Session, i int) (err error) {
 		results[i], err = get(ctx, s, i)
@@ -50,13 +52,16 @@ type source struct {
 }
 
 // fetch returns how many items from the first on are done, and the error of the one behind them.
-func fetch(ctx context.Context, s *Session, n int, top uint64, get func(context.Context, *Session, int) error) (int, error) {
+func fetch(
+	ctx context.Context, s *Session, n int, top uint64, get func(context.Context, *Session, int) error,
+) (int, error) {
 	f := &fetching{client: s.client, first: s, get: get, end: n, running: map[int]context.CancelFunc{}}
 	f.changed = sync.NewCond(&f.mu)
 	f.sources = append(f.sources, &source{s, &s.endpoint.flow})
 	if n > 1 {
 		for _, other := range s.client.pool.others(s.endpoint, top) {
-			f.sources = append(f.sources, &source{&Session{client: s.client, endpoint: other.endpoint, epoch: other.epoch}, &other.flow})
+			f.sources = append(f.sources, &source{&Session{client: s.client, endpoint: other.endpoint, epoch: other.epoch},
+				&other.flow})
 		}
 	}
 	stop := context.AfterFunc(ctx, func() {

@@ -134,7 +134,8 @@ func (c *Client) decline(at place, q question, d *declined, err error) error {
 	switch d.kind {
 	case ErrNotOffered:
 		c.pool.learn(at, q.rpcMethod, offer{reason: d.reason})
-		c.cfg.Log.Info("node endpoint does not offer a method", slog.String("endpoint", at.name), slog.String("method", q.rpcMethod),
+		c.cfg.Log.Info("node endpoint does not offer a method", slog.String("endpoint", at.name),
+			slog.String("method", q.rpcMethod),
 			slog.String("reason", d.reason))
 	case ErrTooLarge, ErrTooSlow:
 		c.pool.learn(at, q.rpcMethod, offer{offered: true})
@@ -171,7 +172,8 @@ func kindOf(ft *fault) error {
 // find.
 func refuses(status int) bool {
 	switch status {
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound,
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden,
+		http.StatusNotFound,
 		http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusUnavailableForLegalReasons:
 		return true
 	}

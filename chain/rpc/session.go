@@ -75,7 +75,9 @@ func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *S
 	return failed
 }
 
-func (c *Client) survey(ctx context.Context, e *endpoint, head func(context.Context, *Session) (uint64, error)) (*Session, error) {
+func (c *Client) survey(
+	ctx context.Context, e *endpoint, head func(context.Context, *Session) (uint64, error),
+) (*Session, error) {
 	epoch, err := c.enter(ctx, e)
 	if err != nil {
 		return nil, err

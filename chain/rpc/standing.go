@@ -135,8 +135,18 @@ func (p *pool) stats() []EndpointStats {
 
 func (p *pool) statsOf(e *endpoint) EndpointStats {
 	s, now := &e.standing, p.cfg.Now()
-	stats := EndpointStats{Name: e.name, State: s.state, Calls: s.calls, Faults: s.faults, LastFaultAt: s.lastAt, Height: s.height,
-		Provider: e.provider, Quota: e.quota, QuotaUsed: e.limiter.used(now), Fetching: e.flow.now()}
+	stats := EndpointStats{
+		Name:        e.name,
+		State:       s.state,
+		Calls:       s.calls,
+		Faults:      s.faults,
+		LastFaultAt: s.lastAt,
+		Height:      s.height,
+		Provider:    e.provider,
+		Quota:       e.quota,
+		QuotaUsed:   e.limiter.used(now),
+		Fetching:    e.flow.now(),
+	}
 	if s.last != nil {
 		stats.LastFault = s.last.text
 	}

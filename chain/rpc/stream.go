@@ -55,7 +55,8 @@ func (c *Client) readStream(r reply, id uint64, out any) error {
 	if !a.null {
 		return nil
 	}
-	if kind := reflect.TypeOf(out).Elem().Kind(); !isStreamed(out) && (kind == reflect.Pointer || kind == reflect.Interface) {
+	if kind := reflect.TypeOf(out).Elem().Kind(); !isStreamed(out) &&
+		(kind == reflect.Pointer || kind == reflect.Interface) {
 		return nil
 	}
 	return ErrNull

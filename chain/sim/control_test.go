@@ -25,11 +25,13 @@ func TestExternalSpend(t *testing.T) {
 			t.Fatal("the foreign spend did not replace ours")
 		}
 		blocks := w.blocks()
-		want := []chain.ExternalSpend{{TxID: external, Base: w.hot.Base, Reservations: []string{w.hot.Base + "/0"}, Fee: bursar.Units(210_000),
+		want := []chain.ExternalSpend{{TxID: external, Base: w.hot.Base, Reservations: []string{w.hot.Base + "/0"},
+			Fee:      bursar.Units(210_000),
 			Payments: []chain.Payment{pay(thief, million/2)}}}
 		if w.Capabilities().Model == chain.UTXOModel {
 			rest := pay(w.hot.Base, million-million/2-1090)
-			want[0].Reservations, want[0].Fee, want[0].Payments = []string{order.UTXOs[0].Outpoint}, bursar.Units(1090), append(want[0].Payments, rest)
+			want[0].Reservations, want[0].Fee, want[0].Payments = []string{order.UTXOs[0].Outpoint}, bursar.Units(1090),
+				append(want[0].Payments, rest)
 		}
 		if got := blocks[len(blocks)-1].ExternalSpends; !reflect.DeepEqual(got, want) {
 			t.Fatalf("foreign spends are %+v, want %+v", got, want)

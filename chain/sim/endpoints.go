@@ -119,7 +119,13 @@ func (c *Chain) ForgeInferred(endpoint string, height uint64, payment chain.Paym
 func (c *Chain) forge(endpoint string, height uint64, payment chain.Payment, unproven bool) (id string) {
 	c.control(endpoint, func(b *backend) {
 		id = c.nextID("forged")
-		tx := &transaction{id: id, payments: []chain.Payment{payment}, outside: true, unproven: unproven, makesUTXOs: c.config.Spending == chain.UTXOModel}
+		tx := &transaction{
+			id:         id,
+			payments:   []chain.Payment{payment},
+			outside:    true,
+			unproven:   unproven,
+			makesUTXOs: c.config.Spending == chain.UTXOModel,
+		}
 		b.forged[height] = append(b.forged[height], &entry{tx: tx})
 	})
 	return id

@@ -146,7 +146,8 @@ func (l *ledger) useNonce(tx *transaction, rate uint64) (*entry, error) {
 	e := &entry{tx: tx, failed: tx.fails, fee: fee, moves: []move{{"", tx.payer, miner, fee}}}
 	for _, payment := range tx.payments {
 		short := payment.Contract != "" && l.balance(holding{payment.Contract, tx.payer}).Less(tx.total(payment.Contract))
-		e.failed = e.failed || short || l.closed[payment.Address.Base] || l.stops(payment.Contract, tx.payer, payment.Address.Base)
+		e.failed = e.failed || short || l.closed[payment.Address.Base] ||
+			l.stops(payment.Contract, tx.payer, payment.Address.Base)
 	}
 	l.pay(e, tx.payer)
 	if !tx.unnumbered {

@@ -27,7 +27,8 @@ func TestStuckTransactionIsBumped(t *testing.T) {
 		if !w.has(dearTx.TxID) || w.has(cheapTx.TxID) || len(w.Waiting()) != 0 {
 			t.Fatalf("the dearer one did not replace the cheaper: waiting %q", w.Waiting())
 		}
-		if expired, err := w.Expired(t.Context(), cheap, cheapTx.TxID); err != nil || expired != (w.Capabilities().Model == chain.AccountModel) {
+		if expired, err := w.Expired(t.Context(), cheap, cheapTx.TxID); err != nil ||
+			expired != (w.Capabilities().Model == chain.AccountModel) {
 			t.Fatalf("whether the cheaper one can still be included, which no node of a UTXO chain tells: %v (%v)", expired, err)
 		}
 		if got := w.Balance(w.Named("x"), ""); got != bursar.Units(1000) {

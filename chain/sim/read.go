@@ -111,7 +111,12 @@ func (b *block) seenBy(watch chain.Watch) chain.Block {
 			seen.Transfers = append(seen.Transfers, e.transfers(b.ref.Height, watch)...)
 		}
 		if watch.Sent(e.tx.id) {
-			seen.Included = append(seen.Included, chain.Inclusion{TxID: e.tx.id, Failed: e.failed, Fee: e.fee, Delivered: e.moved()})
+			seen.Included = append(seen.Included, chain.Inclusion{
+				TxID:      e.tx.id,
+				Failed:    e.failed,
+				Fee:       e.fee,
+				Delivered: e.moved(),
+			})
 			continue
 		}
 		if paid := seen.Transfers; len(paid) > 0 && paid[len(paid)-1].TxID == e.tx.id && e.tx.makesUTXOs {
@@ -158,7 +163,9 @@ func (e *entry) transfers(height uint64, watch chain.Watch) []chain.Transfer {
 }
 
 // Holdings returns what bases held after a block, by undoing what came after it.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	if err := c.enter(ctx, Holdings); err != nil {
 		return nil, err
 	}

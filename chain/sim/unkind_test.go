@@ -44,7 +44,8 @@ func TestBuildSubtractsOnlyWhatTheRequestReserves(t *testing.T) {
 	}
 	order.Reserved = []chain.Reserve{{Contract: token, Amount: bursar.Units(1)}}
 	var funds *chain.NeedsFundsError
-	if _, err := w.Build(t.Context(), order); !errors.As(err, &funds) || funds.Contract != token || funds.Missing != bursar.Units(1) {
+	if _, err := w.Build(t.Context(), order); !errors.As(err, &funds) || funds.Contract != token ||
+		funds.Missing != bursar.Units(1) {
 		t.Fatalf("a token that is spoken for: %v", err)
 	}
 	order.Reserved = []chain.Reserve{{Amount: bursar.Units(million)}}
@@ -64,10 +65,12 @@ func TestTokensMisbehave(t *testing.T) {
 		w.Mine(1)
 		return w.last().Included[0]
 	}
-	if in := included(sim.Manners{}); in.Failed || !reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 1000)}) {
+	if in := included(sim.Manners{}); in.Failed ||
+		!reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 1000)}) {
 		t.Errorf("a good token: %+v", in)
 	}
-	if in := included(sim.Manners{Fee: 10_000}); in.Failed || !reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 990)}) {
+	if in := included(sim.Manners{Fee: 10_000}); in.Failed ||
+		!reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 990)}) {
 		t.Errorf("one that takes a fee: %+v", in)
 	}
 	if in := included(sim.Manners{False: true}); in.Failed || in.Delivered == nil || len(in.Delivered) != 0 {
@@ -141,7 +144,8 @@ func TestADoubleSpentDepositShowsWhatSpentIt(t *testing.T) {
 	w.Restore(deposit)
 	w.watch.Ask(funding[0].Inputs...)
 	w.Mine(1)
-	if spent := w.last().Spent; w.has(deposit) || len(spent) != 1 || spent[0] != (chain.Spent{Outpoint: funding[0].Inputs[0], TxID: again}) {
+	if spent := w.last().Spent; w.has(deposit) || len(spent) != 1 ||
+		spent[0] != (chain.Spent{Outpoint: funding[0].Inputs[0], TxID: again}) {
 		t.Fatalf("it is spent by %+v", spent)
 	}
 	w.Mine(2)

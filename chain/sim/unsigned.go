@@ -175,7 +175,12 @@ func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 	if err != nil {
 		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
 	}
-	contents := chain.Contents{Payments: u.Payments, Fee: u.Fee, Weight: u.Weight, Reservations: c.transaction(u, raw).resources}
+	contents := chain.Contents{
+		Payments:     u.Payments,
+		Fee:          u.Fee,
+		Weight:       u.Weight,
+		Reservations: c.transaction(u, raw).resources,
+	}
 	for i, source := range u.sources() {
 		contents.Inputs = append(contents.Inputs, chain.Input{Source: source, Digest: digest(raw, i)})
 	}

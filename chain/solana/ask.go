@@ -179,7 +179,8 @@ func (n *node) blockOf(ctx context.Context, slot uint64, which, commitment strin
 	return &b, nil
 }
 
-var errVersions = errors.New("it has a transaction of a version that it is not asked for, and refuses to be asked for it")
+var errVersions = errors.New("it has a transaction of a version that it is not asked for, and refuses to be asked " +
+	"for it")
 
 // ask puts a question about transactions in the way that the node takes, and finds that way where it is not known yet.
 func (n *node) ask(ctx context.Context, method string, subject any, which, commitment string, out any) error {

@@ -176,7 +176,12 @@ func (r *blockReader) transaction(value []byte) error {
 		if !signer && t.before[i] == t.after[i] {
 			continue
 		}
-		r.touched = append(r.touched, touched{signer: signer, twice: repeats(keys, i), before: t.before[i], after: t.after[i]})
+		r.touched = append(r.touched, touched{
+			signer: signer,
+			twice:  repeats(keys, i),
+			before: t.before[i],
+			after:  t.after[i],
+		})
 		r.keep(k)
 	}
 	m.to = len(r.touched)

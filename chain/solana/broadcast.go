@@ -49,7 +49,8 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 		return err
 	}
 	var id string
-	err = s.Call(ctx, "sendTransaction", []any{base64.StdEncoding.EncodeToString(tx.Raw), sending{"base64", confirmed}}, &id)
+	err = s.Call(ctx, "sendTransaction", []any{base64.StdEncoding.EncodeToString(tx.Raw), sending{"base64", confirmed}},
+		&id)
 	if err == nil && id != tx.TxID {
 		return fmt.Errorf("%w: %.100q", errOtherTx, id)
 	}

@@ -37,8 +37,10 @@ var (
 )
 
 func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	if n := len(order.Payments); n < 1 || n > c.cfg.MaxPayments || order.From.Key.Family != c.cfg.Family || order.Replaces != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, outbidding: %v", errOrder, n, order.From.Key.Family, order.Replaces != nil)
+	if n := len(order.Payments); n < 1 || n > c.cfg.MaxPayments || order.From.Key.Family != c.cfg.Family ||
+		order.Replaces != nil {
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %d payments from family %q, outbidding: %v", errOrder, n,
+			order.From.Key.Family, order.Replaces != nil)
 	}
 	payer, err := parseKey(order.From.Base)
 	if err != nil {
@@ -153,7 +155,13 @@ func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64)
 		return chain.UnsignedTx{}, s.Fail(fmt.Errorf("block at slot %d: %w: it has no height", newest.slot, errBlock))
 	}
 	m.blockhash, _ = parseKey(newest.Hash) // check has read it
-	e := &envelope{branch: by.Branch, index: by.Index, slot: newest.slot, lastHeight: *newest.Height + lifetime, message: m.encode()}
+	e := &envelope{
+		branch:     by.Branch,
+		index:      by.Index,
+		slot:       newest.slot,
+		lastHeight: *newest.Height + lifetime,
+		message:    m.encode(),
+	}
 	if err := reckoned(ctx, s, e.message, fee); err != nil {
 		return chain.UnsignedTx{}, err
 	}
@@ -162,7 +170,8 @@ func seal(ctx context.Context, s *node, by chain.KeyRef, m *message, fee uint64)
 	}
 	sum := sha256.Sum256(e.message)
 	return chain.UnsignedTx{
-		Reservations: []string{"tx/" + hex.EncodeToString(sum[:])}, Bytes: e.pack(), Fee: bursar.Units(fee), Expires: e.lastHeight,
+		Reservations: []string{"tx/" + hex.EncodeToString(sum[:])}, Bytes: e.pack(), Fee: bursar.Units(fee),
+		Expires: e.lastHeight,
 	}, nil
 }
 

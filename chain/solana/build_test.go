@@ -92,7 +92,8 @@ func wantUnsigned(t *testing.T, c *Chain, unsigned chain.UnsignedTx, to string, 
 	if contents.Payments[0] != want {
 		t.Fatalf("it pays %+v, want %+v", contents.Payments[0], want)
 	}
-	if unsigned.Expires != 10+lifetime || len(unsigned.Reservations) != 1 || !strings.HasPrefix(unsigned.Reservations[0], "tx/") {
+	if unsigned.Expires != 10+lifetime || len(unsigned.Reservations) != 1 ||
+		!strings.HasPrefix(unsigned.Reservations[0], "tx/") {
 		t.Fatalf("it claims %q and expires at %d", unsigned.Reservations, unsigned.Expires)
 	}
 }
@@ -167,7 +168,8 @@ func TestDestinations(t *testing.T) {
 		"a program": {to: hashOf("program"), refused: true}, "a token account": {to: hashOf("token account"), refused: true},
 		"a mint": {to: hashOf("mint"), refused: true}, "a program's account": {to: hashOf("vault")},
 		"an account that is poor for its size": {to: hashOf("poor vault"), refused: true, below: true},
-		"an address off the curve":             {to: "4q2wPZMys1zCoAVpNmhgmofb6YM9MqLXmV25LdtEMAf9"}, "an unused address": {to: stranger, refused: true, below: true},
+		"an address off the curve":             {to: "4q2wPZMys1zCoAVpNmhgmofb6YM9MqLXmV25LdtEMAf9"},
+		"an unused address":                    {to: stranger, refused: true, below: true},
 	}
 	for name, test := range cases {
 		amount := uint64(100)
@@ -176,7 +178,8 @@ func TestDestinations(t *testing.T) {
 		}
 		got, err := c.Quote(t.Context(), chain.Payment{Address: bursar.Address{Base: test.to}, Amount: bursar.Units(amount)})
 		var refused *chain.RefusedError
-		if test.refused && (!errors.As(err, &refused) || refused.Below != test.below) || !test.refused && (err != nil || got != bursar.Units(fee)) {
+		if test.refused && (!errors.As(err, &refused) || refused.Below != test.below) ||
+			!test.refused && (err != nil || got != bursar.Units(fee)) {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}

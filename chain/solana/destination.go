@@ -209,7 +209,8 @@ func look(ctx context.Context, s *node, bases []string) (*view, error) {
 		if a != nil {
 			space = a.Space
 		}
-		requests = append(requests, &rpc.Request{Method: "getMinimumBalanceForRentExemption", Params: []any{space}, Out: &v.least[i]})
+		requests = append(requests, &rpc.Request{Method: "getMinimumBalanceForRentExemption", Params: []any{space},
+			Out: &v.least[i]})
 	}
 	if err := s.Batch(ctx, requests); err != nil {
 		return nil, err

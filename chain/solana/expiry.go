@@ -67,7 +67,8 @@ func (n *node) expired(ctx context.Context, e *envelope, blockhash key, sig sign
 	case found.Value[0] != nil:
 		return false, nil
 	case found.Context.Slot < epoch.Slot:
-		return false, fmt.Errorf("%w: it answers for slot %d and has said that %d is final", errUnproven, found.Context.Slot, epoch.Slot)
+		return false, fmt.Errorf("%w: it answers for slot %d and has said that %d is final", errUnproven, found.Context.Slot,
+			epoch.Slot)
 	}
 	if err := n.covered(ctx, e, blockhash); err != nil {
 		return false, n.pruned(ctx, e, err)
@@ -105,7 +106,8 @@ func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 	}
 	end := e.lastHeight + 1 - *first.Height // blocks after the first one
 	if uint64(len(slots)) < end {
-		return fmt.Errorf("%w: it lists %d blocks after slot %d, and %d are needed to pass height %d", errUnproven, len(slots), first.slot, end, e.lastHeight)
+		return fmt.Errorf("%w: it lists %d blocks after slot %d, and %d are needed to pass height %d", errUnproven,
+			len(slots), first.slot, end, e.lastHeight)
 	}
 	for i := end; ; i -= min(i, proofStep) {
 		if i == 0 {

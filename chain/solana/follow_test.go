@@ -84,8 +84,10 @@ func TestMissingBlocksAreNoSkippedSlots(t *testing.T) {
 func TestListsOfSlotsAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]any{
-		"one is left out": []int{102, 103}, "backwards": []int{103, 102, 101}, "twice": []int{101, 101}, "too low": []int{100, 101},
-		"too many": []int{101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111}, "empty": []int{}, "null": nil, "beyond the tip": []int{500},
+		"one is left out": []int{102, 103}, "backwards": []int{103, 102, 101}, "twice": []int{101, 101},
+		"too low":  []int{100, 101},
+		"too many": []int{101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111}, "empty": []int{}, "null": nil,
+		"beyond the tip": []int{500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,7 +269,8 @@ func TestPrunedNodes(t *testing.T) {
 	if blocks, err := c.After(t.Context(), ref, 10, watching()); err != nil || len(blocks) != 10 {
 		t.Fatalf("%v, %v", slotsOf(blocks), err)
 	}
-	if _, err := c.After(t.Context(), chain.BlockRef{Height: 120, Hash: hashOf("block 120")}, 10, watching()); !errors.Is(err, rpc.ErrUnavailable) {
+	if _, err := c.After(t.Context(), chain.BlockRef{Height: 120, Hash: hashOf("block 120")}, 10,
+		watching()); !errors.Is(err, rpc.ErrUnavailable) {
 		t.Fatalf("after a block that is gone: %v", err)
 	}
 	// A second node has the rest.
@@ -306,7 +309,8 @@ func TestHeadIsFinal(t *testing.T) {
 		t.Fatalf("head is %+v, %v", head, err)
 	}
 	for slot, want := range map[uint64]uint64{103: 103, 104: 103, 106: 103, 102: 100, 100: 100} {
-		if ref, err := c.At(t.Context(), slot); err != nil || ref.Height != want || ref.Hash != hashOf(fmt.Sprint("block ", want)) {
+		if ref, err := c.At(t.Context(), slot); err != nil || ref.Height != want ||
+			ref.Hash != hashOf(fmt.Sprint("block ", want)) {
 			t.Fatalf("at %d: %+v, %v", slot, ref, err)
 		}
 	}
@@ -356,7 +360,8 @@ func TestFind(t *testing.T) {
 		}
 		return nil, nil
 	})
-	if ref, err := c.Find(t.Context(), signatureOf("x0")); err != nil || ref.Height != 101 || ref.Hash != hashOf("block 101") {
+	if ref, err := c.Find(t.Context(), signatureOf("x0")); err != nil || ref.Height != 101 ||
+		ref.Hash != hashOf("block 101") {
 		t.Fatalf("%+v, %v", ref, err)
 	}
 	for _, id := range []string{signatureOf("nothing"), "garbage", ""} {

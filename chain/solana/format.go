@@ -84,7 +84,9 @@ func (n *node) takes(ctx context.Context, m *message, body []byte) error {
 			Err jsontext.Value `json:"err"`
 		} `json:"value"`
 	}
-	err := n.CallOptional(ctx, "simulateTransaction", []any{base64.StdEncoding.EncodeToString(raw), trial{Encoding: "base64", Commitment: confirmed, Replace: true}}, &answer)
+	err := n.CallOptional(ctx, "simulateTransaction",
+		[]any{base64.StdEncoding.EncodeToString(raw), trial{Encoding: "base64", Commitment: confirmed, Replace: true}},
+		&answer)
 	switch {
 	case refusesFormat(err), err == nil && namesFormat(answer.Value.Err):
 		return errors.Join(errFormat, err)

@@ -68,7 +68,8 @@ func checkFinality(ctx context.Context, s *node, r *chain.Report, final uint64) 
 	}
 	behind := latest - min(latest, final)
 	if behind > oldFinality {
-		r.Warn(chain.CheckFinality, "see whether the cluster finalizes; until then nothing is credited", "final is slot %d, %d behind the newest", final, behind)
+		r.Warn(chain.CheckFinality, "see whether the cluster finalizes; until then nothing is credited",
+			"final is slot %d, %d behind the newest", final, behind)
 		return
 	}
 	r.Good(chain.CheckFinality, "final is slot %d, %d behind the newest", final, behind)
@@ -81,7 +82,9 @@ func checkMemory(ctx context.Context, s *node, r *chain.Report, final uint64) {
 		return
 	}
 	if first > 0 && final-min(final, first) < shortMemory {
-		r.Warn(chain.CheckHistory, "give the node a larger --limit-ledger-size, so that the service can catch up after an outage", "it shows blocks from slot %d on, %d back", first, final-min(final, first))
+		r.Warn(chain.CheckHistory,
+			"give the node a larger --limit-ledger-size, so that the service can catch up after an outage",
+			"it shows blocks from slot %d on, %d back", first, final-min(final, first))
 		return
 	}
 	r.Good(chain.CheckHistory, "it shows blocks from slot %d on", first)

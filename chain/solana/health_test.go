@@ -23,7 +23,8 @@ func TestCheckHealth(t *testing.T) {
 			})
 		}
 	}
-	well := []string{"chain ok", "version ok: solana-core 3.0.4", "sync ok: at slot 20000", "finality ok: final is slot 20000, 32 behind", "history ok: from slot 2000 on", "clock ok"}
+	well := []string{"chain ok", "version ok: solana-core 3.0.4", "sync ok: at slot 20000",
+		"finality ok: final is slot 20000, 32 behind", "history ok: from slot 2000 on", "clock ok"}
 	but := func(at int, lines ...string) []string {
 		return append(append(append([]string{}, well[:at]...), lines...), well[at+1:]...)
 	}
@@ -32,18 +33,23 @@ func TestCheckHealth(t *testing.T) {
 		later  time.Duration
 		want   []string
 	}{
-		"well":      {want: well},
-		"silent":    {change: answer("getVersion", nil, failure{code: -32601, message: "Method not found"}), want: but(1, "version warning: Method not found")},
-		"unwell":    {change: answer("getHealth", nil, failure{code: -32603, message: "Node is behind by 42 slots"}), want: but(2, "sync failed: behind by 42 slots")},
+		"well": {want: well},
+		"silent": {change: answer("getVersion", nil, failure{code: -32601, message: "Method not found"}),
+			want: but(1, "version warning: Method not found")},
+		"unwell": {change: answer("getHealth", nil, failure{code: -32603, message: "Node is behind by 42 slots"}),
+			want: but(2, "sync failed: behind by 42 slots")},
 		"standing":  {change: newest(200), want: but(3, "finality warning: 200 behind")},
 		"forgetful": {change: answer("getFirstAvailableBlock", 19_000, nil), want: but(4, "history warning: 1000 back")},
 		"whole":     {change: answer("getFirstAvailableBlock", 0, nil), want: but(4, "history ok: from slot 0 on")},
-		"secretive": {change: answer("getFirstAvailableBlock", nil, failure{code: -32601, message: "Method not found"}), want: but(4, "history warning: Method not found")},
+		"secretive": {change: answer("getFirstAvailableBlock", nil, failure{code: -32601, message: "Method not found"}),
+			want: but(4, "history warning: Method not found")},
 		"poor": {change: func(f *fake) {
 			answer("getBlocksWithLimit", nil, failure{code: -32601, message: "Method not found"})(f)
-			answer("simulateTransaction", nil, failure{code: -32600, message: "simulateTransaction is not available on the Free tier"})(f)
+			answer("simulateTransaction", nil, failure{code: -32600,
+				message: "simulateTransaction is not available on the Free tier"})(f)
 		}, want: but(5, "chain failed: getBlocksWithLimit", "clock ok")},
-		"without history": {change: answer("getSignatureStatuses", nil, failure{code: -32011, message: "Transaction history is not available from this node"}),
+		"without history": {change: answer("getSignatureStatuses", nil,
+			failure{code: -32011, message: "Transaction history is not available from this node"}),
 			want: but(5, "history failed: keeps no transactions", "clock ok")},
 		"in the past": {later: -time.Minute, want: but(5, "clock failed: 1m0s ahead")},
 		"left behind": {later: time.Hour, want: append(well, "sync warning: 1h0m0s old")},

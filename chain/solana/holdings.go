@@ -21,7 +21,9 @@ const (
 // Holdings asks one node for balances in its newest final state, for a node keeps no other, and undoes what the blocks
 // after the given one did to them. Where the state is more than 64 slots past that block, it is taken as it is: then
 // the amounts are those of some moment after the block, and settle once the question is asked of a fresher one.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	if contract != "" {
 		return nil, fmt.Errorf("holdings of %.60q: %w", contract, bursar.ErrBadAddress)
 	}

@@ -33,5 +33,6 @@ func (c *Chain) listen(ctx context.Context, url, kind string, announced func()) 
 	if err != nil {
 		return err
 	}
-	return push.Config{Headers: c.nodes.Headers(), Silence: max(silence, 20*c.cfg.Pace)}.WebSocket(ctx, url, wanted, announced)
+	return push.Config{Headers: c.nodes.Headers(), Silence: max(silence, 20*c.cfg.Pace)}.WebSocket(ctx, url, wanted,
+		announced)
 }

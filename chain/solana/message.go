@@ -91,7 +91,13 @@ func decodeMessage(raw []byte) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &message{format: c.format, payer: c.keys[0], blockhash: c.blockhash, limit: c.reserve.units, priority: c.reserve.fee}
+	m := &message{
+		format:    c.format,
+		payer:     c.keys[0],
+		blockhash: c.blockhash,
+		limit:     c.reserve.units,
+		priority:  c.reserve.fee,
+	}
 	for _, s := range c.steps {
 		if err := m.readStep(c, s); err != nil {
 			return nil, err

@@ -29,7 +29,8 @@ func signed(t *testing.T, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := c.Assemble(unsigned, [][]byte{chaintest.Keys{Curve: chain.Ed25519}.Sign(from.Key, contents.Inputs[0].Digest)})
+	tx, err := c.Assemble(unsigned,
+		[][]byte{chaintest.Keys{Curve: chain.Ed25519}.Sign(from.Key, contents.Inputs[0].Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +48,15 @@ func TestWhatNodesSayOfTransactions(t *testing.T) {
 		ok       bool
 		rejected bool
 	}{
-		"taken":                          {ok: true},
-		"already processed":              {answer: preflight("AlreadyProcessed"), ok: true},
-		"blockhash gone":                 {answer: preflight("BlockhashNotFound")},
-		"blockhash gone and in a block":  {answer: preflight("BlockhashNotFound"), inBlock: true, ok: true},
-		"it would fail":                  {answer: preflight(object{"InstructionError": []any{2, object{"Custom": 1}}})},
-		"no funds":                       {answer: preflight("InsufficientFundsForFee")},
-		"a payer that does not exist":    {answer: preflight("AccountNotFound")},
-		"bad signature":                  {answer: failure{code: -32003, message: "Transaction signature verification failure"}, rejected: true},
+		"taken":                         {ok: true},
+		"already processed":             {answer: preflight("AlreadyProcessed"), ok: true},
+		"blockhash gone":                {answer: preflight("BlockhashNotFound")},
+		"blockhash gone and in a block": {answer: preflight("BlockhashNotFound"), inBlock: true, ok: true},
+		"it would fail":                 {answer: preflight(object{"InstructionError": []any{2, object{"Custom": 1}}})},
+		"no funds":                      {answer: preflight("InsufficientFundsForFee")},
+		"a payer that does not exist":   {answer: preflight("AccountNotFound")},
+		"bad signature": {answer: failure{code: -32003,
+			message: "Transaction signature verification failure"}, rejected: true},
 		"bad signature in the trial run": {answer: preflight("SignatureFailure"), rejected: true},
 		"no transaction": {rejected: true, answer: failure{code: -32602,
 			message: "failed to deserialize solana_transaction::versioned::VersionedTransaction: io error"}},
@@ -98,7 +100,8 @@ func TestSpoiltBytesAreRejected(t *testing.T) {
 			t.Fatalf("byte %d: %v", i, err)
 		}
 	}
-	if err := c.Broadcast(t.Context(), chain.SignedTx{TxID: signatureOf("x"), Raw: tx.Raw}); !errors.Is(err, chain.ErrRejected) {
+	if err := c.Broadcast(t.Context(), chain.SignedTx{TxID: signatureOf("x"),
+		Raw: tx.Raw}); !errors.Is(err, chain.ErrRejected) {
 		t.Fatalf("another id: %v", err)
 	}
 	if f.asked["sendTransaction"] > 0 {
@@ -126,7 +129,9 @@ func TestExpiryIsProven(t *testing.T) {
 		"a block is lost": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
 			delete(f.blocks, 150)
 		}},
-		"the first block is lost": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) { delete(f.blocks, 100) }},
+		"the first block is lost": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
+			delete(f.blocks, 100)
+		}},
 		"the first block is another one": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
 			f.blocks[100]["blockhash"] = hashOf("another")
 		}},
@@ -293,10 +298,12 @@ func TestHoldingsAreOfTheBlockAskedFor(t *testing.T) {
 		return fakeTx{name: name, keys: []string{stranger, ours, other}, before: before, after: after, err: err}.object()
 	}
 	f.add(101, move("a", []uint64{9 * sol, 5, 7}, []uint64{8 * sol, 6, 7}, nil))
-	f.add(103, move("b", []uint64{8 * sol, 6, 7}, []uint64{7 * sol, 9, 0}, nil), move("c", []uint64{8 * sol, 9, 0}, []uint64{7 * sol, 9, 0}, "x"))
+	f.add(103, move("b", []uint64{8 * sol, 6, 7}, []uint64{7 * sol, 9, 0}, nil),
+		move("c", []uint64{8 * sol, 9, 0}, []uint64{7 * sol, 9, 0}, "x"))
 	f.accounts[ours] = plainAccount(9)
 	for at, want := range map[uint64][]uint64{100: {5, 0, 7, 5}, 101: {6, 0, 7, 6}, 103: {9, 0, 0, 9}} {
-		held, err := c.Holdings(t.Context(), []string{ours, stranger2(), other, ours}, "", chain.BlockRef{Height: at, Hash: hashOf(fmt.Sprint("block ", at))})
+		held, err := c.Holdings(t.Context(), []string{ours, stranger2(), other, ours}, "",
+			chain.BlockRef{Height: at, Hash: hashOf(fmt.Sprint("block ", at))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +313,8 @@ func TestHoldingsAreOfTheBlockAskedFor(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.Holdings(t.Context(), []string{ours}, "", chain.BlockRef{Height: 100, Hash: hashOf("another")}); err == nil {
+	if _, err := c.Holdings(t.Context(), []string{ours}, "",
+		chain.BlockRef{Height: 100, Hash: hashOf("another")}); err == nil {
 		t.Fatal("holdings as of a block of another chain")
 	}
 	if _, err := c.Holdings(t.Context(), []string{ours}, hashOf("mint"), at100()); err == nil {

@@ -64,7 +64,8 @@ func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	if err != nil {
 		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
 	}
-	source := chain.Source{Key: chain.KeyRef{Family: r.cfg.Family, Branch: e.branch, Index: e.index}, Base: m.payer.String()}
+	source := chain.Source{Key: chain.KeyRef{Family: r.cfg.Family, Branch: e.branch, Index: e.index},
+		Base: m.payer.String()}
 	contents.Inputs = []chain.Input{{Source: source, Digest: e.message}}
 	return contents, nil
 }

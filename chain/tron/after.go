@@ -95,7 +95,9 @@ func linked(parent string, blocks []*delivered) []*delivered {
 }
 
 // scanAll judges blocks once the watch knows all that was committed before they came.
-func (c *Chain) scanAll(ctx context.Context, s *rpc.Session, held []*delivered, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) scanAll(
+	ctx context.Context, s *rpc.Session, held []*delivered, watch chain.Watch,
+) ([]chain.Block, error) {
 	if err := watch.Sync(ctx); err != nil {
 		return nil, fmt.Errorf("sync the watch: %w", err)
 	}

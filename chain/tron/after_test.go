@@ -74,7 +74,8 @@ func TestABlockThatIsNeverShownIsAnError(t *testing.T) {
 			}
 			blameless(t, c)
 			now = now.Add(time.Second)
-			if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) || !strings.Contains(err.Error(), errLacks.Error()) {
+			if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) ||
+				!strings.Contains(err.Error(), errLacks.Error()) {
 				t.Errorf("%s, later: read %+v (%v)", name, blocks, err)
 			}
 			if faults := c.Stats()[0].Faults; (faults > 0) != several {
@@ -169,7 +170,8 @@ func TestAReplacedBlockIsFoundOut(t *testing.T) {
 	if _, err := c.After(t.Context(), stranger, 5, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("after a replaced block: %v", err)
 	}
-	if _, err := c.After(t.Context(), chain.BlockRef{Height: 2, Hash: fakeID(2)[:63] + "0"}, 5, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
+	if _, err := c.After(t.Context(), chain.BlockRef{Height: 2, Hash: fakeID(2)[:63] + "0"}, 5,
+		fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("after a replaced newest block: %v", err)
 	}
 }

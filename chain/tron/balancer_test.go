@@ -30,7 +30,8 @@ func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 				if _, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 5, fakeToken)); err != nil {
 					t.Fatal(err)
 				}
-				payment := chain.Payment{Address: bursar.Address{Base: fakeOther.String()}, Contract: fakeToken.String(), Amount: bursar.Units(5)}
+				payment := chain.Payment{Address: bursar.Address{Base: fakeOther.String()}, Contract: fakeToken.String(),
+					Amount: bursar.Units(5)}
 				if _, err := c.Quote(t.Context(), payment); err != nil {
 					t.Fatal(err)
 				}

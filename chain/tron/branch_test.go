@@ -44,7 +44,8 @@ func TestTwoPorts(t *testing.T) {
 		t.Cleanup(server.Close)
 		return server.URL
 	}
-	nodes := rpc.Config{URLs: []string{port("/wallet/")}, Branches: map[string][]string{SolidBranch: {port("/walletsolidity/")}}}
+	nodes := rpc.Config{URLs: []string{port("/wallet/")},
+		Branches: map[string][]string{SolidBranch: {port("/walletsolidity/")}}}
 	c, err := New(Config{}, nodes)
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,8 @@ func TestBroadcastVerdicts(t *testing.T) {
 				b.tx(0)["txID"], b.info(0)["id"] = tx.TxID, tx.TxID
 			}
 			err := c.Broadcast(t.Context(), tx)
-			if (err == nil) != test.sent || errors.Is(err, chain.ErrRejected) != test.rejected || errors.Is(err, chain.ErrUnderpriced) {
+			if (err == nil) != test.sent || errors.Is(err, chain.ErrRejected) != test.rejected ||
+				errors.Is(err, chain.ErrUnderpriced) {
 				t.Fatalf("got %v", err)
 			}
 		})
@@ -116,10 +117,18 @@ func TestExpired(t *testing.T) {
 		"in a recent block":           {expires: at(1), prepare: func(f *fake, id string) { setID(f.blocks[6], id) }},
 		"in a block without a result": {expires: at(1), prepare: func(f *fake, id string) { f.blocks[2].tx(0)["txID"] = id }},
 		"in the last possible block":  {expires: at(3), prepare: func(f *fake, id string) { f.blocks[4].tx(0)["txID"] = id }},
-		"another branch":              {expires: at(3), fails: true, prepare: func(f *fake, _ string) { f.blocks[1].block["blockID"] = fakeID(1)[:16] + fakeHash("x")[:48] }},
-		"unlinked blocks":             {expires: at(3), fails: true, prepare: func(f *fake, _ string) { f.blocks[3].raw()["parentHash"] = fakeID(2)[:60] + "0000" }},
-		"half a block":                {expires: at(3), fails: true, prepare: func(f *fake, _ string) { delete(f.blocks[3].block, "transactions") }},
-		"a block missing":             {expires: at(3), fails: true, prepare: func(f *fake, _ string) { f.script["walletsolidity/getblockbynum"] = constant(object{}) }},
+		"another branch": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
+			f.blocks[1].block["blockID"] = fakeID(1)[:16] + fakeHash("x")[:48]
+		}},
+		"unlinked blocks": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
+			f.blocks[3].raw()["parentHash"] = fakeID(2)[:60] + "0000"
+		}},
+		"half a block": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
+			delete(f.blocks[3].block, "transactions")
+		}},
+		"a block missing": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
+			f.script["walletsolidity/getblockbynum"] = constant(object{})
+		}},
 		"an error": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
 			f.script["gettransactioninfobyid"] = constant(object{"Error": "class X"})
 		}},

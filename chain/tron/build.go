@@ -139,7 +139,12 @@ func (d *building) build(ctx context.Context) (chain.UnsignedTx, error) {
 		return chain.UnsignedTx{}, err
 	}
 	id := hash(sha256.Sum256(raw))
-	return chain.UnsignedTx{Reservations: []string{"tx/" + id.String()}, Bytes: unsigned, Fee: fee, Expires: d.payload.Expiration}, nil
+	return chain.UnsignedTx{
+		Reservations: []string{"tx/" + id.String()},
+		Bytes:        unsigned,
+		Fee:          fee,
+		Expires:      d.payload.Expiration,
+	}, nil
 }
 
 // fitHeld lowers a sweep to what is free, and refuses a payment of more tokens than that. What other payments of the

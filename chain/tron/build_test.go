@@ -52,7 +52,8 @@ func TestBuildNative(t *testing.T) {
 	if got := unhex(t, id); [2]byte(got[6:8]) != p.RefBytes || [8]byte(got[8:16]) != p.RefHash {
 		t.Fatalf("refers to %x %x, not to the solidified block %s", p.RefBytes, p.RefHash, id)
 	}
-	if p.FeeLimit != 0 || p.Amount != 2_500_000 || p.Timestamp < uint64(fakeTime(6)) || p.Timestamp >= uint64(fakeTime(7)) ||
+	if p.FeeLimit != 0 || p.Amount != 2_500_000 || p.Timestamp < uint64(fakeTime(6)) ||
+		p.Timestamp >= uint64(fakeTime(7)) ||
 		p.Expiration != p.Timestamp+60_000 || unsigned.Expires != p.Expiration {
 		t.Fatalf("payload %+v, expires %d", p, unsigned.Expires)
 	}
@@ -107,7 +108,8 @@ func TestSweeps(t *testing.T) {
 	f := paying(t, 5_000_000, 70)
 	f.give(fakeOther, 1, 0)
 	c := f.open(t, nil)
-	unsigned, err := c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 9_000_000)) // the books say more than there is
+	unsigned, err := c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther,
+		9_000_000)) // the books say more than there is
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,12 +117,14 @@ func TestSweeps(t *testing.T) {
 	if err != nil || contents.Fee != unsigned.Fee {
 		t.Fatalf("contents %+v, %v", contents, err)
 	}
-	if sum, _ := contents.Payments[0].Amount.Add(contents.Fee); bursar.Units(5_000_000).Less(sum) || sum.Less(bursar.Units(4_999_000)) {
+	if sum, _ := contents.Payments[0].Amount.Add(contents.Fee); bursar.Units(5_000_000).Less(sum) ||
+		sum.Less(bursar.Units(4_999_000)) {
 		t.Fatalf("pays %s and %s of 5,000,000", contents.Payments[0].Amount, contents.Fee)
 	}
 	var gas *chain.NeedsGasError
 	_, err = c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 70, fakeToken))
-	if !errors.As(err, &gas) || gas.Source.Base != fakeOurs.String() || gas.Amount.Less(bursar.Units(9_340_000-5_000_000)) {
+	if !errors.As(err, &gas) || gas.Source.Base != fakeOurs.String() ||
+		gas.Amount.Less(bursar.Units(9_340_000-5_000_000)) {
 		t.Fatalf("gas: %v", err)
 	}
 	f.give(fakeOurs, 20_000_000, 70)
@@ -132,7 +136,8 @@ func TestSweeps(t *testing.T) {
 		t.Fatalf("sweeps %+v, %v", contents, err)
 	}
 	f.give(fakeOurs, 200_000, 0)
-	for _, order := range []chain.TxRequest{orderOf(chain.KindSweep, fakeOther, 200_000), orderOf(chain.KindSweep, fakeOther, 90, fakeToken)} {
+	for _, order := range []chain.TxRequest{orderOf(chain.KindSweep, fakeOther, 200_000),
+		orderOf(chain.KindSweep, fakeOther, 90, fakeToken)} {
 		var funds *chain.NeedsFundsError
 		if _, err := c.Build(t.Context(), order); !errors.As(err, &funds) || funds.Missing.IsZero() {
 			t.Fatalf("nothing to sweep: %v", err)
@@ -172,29 +177,57 @@ func TestBuildRefusals(t *testing.T) {
 		"tokens to itself":  {order: withdraw(fakeToken, 5, fakeToken), refused: true},
 		"nothing":           {order: withdraw(fakeOther, 0), refused: true},
 		"an unlisted token": {order: withdraw(fakeOther, 5, fakeContract)},
-		"no coins for gas":  {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) { f.give(fakeOurs, 1_000_000, 500) }},
-		"another family":    {order: func() chain.TxRequest { o := withdraw(fakeOther, 5); o.From.Key.Family = "evm"; return o }()},
+		"no coins for gas": {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
+			f.give(fakeOurs, 1_000_000, 500)
+		}},
+		"another family": {order: func() chain.TxRequest {
+			o := withdraw(fakeOther, 5)
+			o.From.Key.Family = "evm"
+			return o
+		}()},
 		"two payments": {order: func() chain.TxRequest {
 			o := withdraw(fakeOther, 5)
 			o.Payments = append(o.Payments, o.Payments[0])
 			return o
 		}()},
-		"outbid":          {order: func() chain.TxRequest { o := withdraw(fakeOther, 5); o.Replaces = &chain.UnsignedTx{}; return o }()},
-		"above the limit": {order: func() chain.TxRequest { o := withdraw(fakeOther, 5); o.MaxFee = bursar.Units(1); return o }()},
+		"outbid": {order: func() chain.TxRequest {
+			o := withdraw(fakeOther, 5)
+			o.Replaces = &chain.UnsignedTx{}
+			return o
+		}()},
+		"above the limit": {order: func() chain.TxRequest {
+			o := withdraw(fakeOther, 5)
+			o.MaxFee = bursar.Units(1)
+			return o
+		}()},
 		"a contract": {order: withdraw(fakeContract, 5), refused: true, prepare: func(f *fake, _ *Config) {
 			f.accounts[fakeContract] = object{"address": fakeContract.hex(), "type": "Contract"}
 		}},
-		"reverts":         {order: withdraw(fakeOther, 5, fakeToken), refused: true, prepare: func(f *fake, _ *Config) { refuses(f, reverted) }},
-		"too much energy": {order: withdraw(fakeOther, 5, fakeToken), refused: true, prepare: func(_ *fake, cfg *Config) { cfg.MaxEnergy = 50_000 }},
-		"not executed":    {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) { refuses(f, object{"result": object{"code": "OTHER_ERROR"}}) }},
-		"no energy":       {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) { refuses(f, object{"result": object{"result": true}}) }},
-		"dearer bytes":    {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) { f.script["getchainparameters"] = constant(fakeParameters(2000, 100)) }},
-		"no prices":       {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) { f.script["getchainparameters"] = constant(object{}) }},
+		"reverts": {order: withdraw(fakeOther, 5, fakeToken), refused: true, prepare: func(f *fake, _ *Config) {
+			refuses(f, reverted)
+		}},
+		"too much energy": {order: withdraw(fakeOther, 5, fakeToken), refused: true, prepare: func(_ *fake, cfg *Config) {
+			cfg.MaxEnergy = 50_000
+		}},
+		"not executed": {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
+			refuses(f, object{"result": object{"code": "OTHER_ERROR"}})
+		}},
+		"no energy": {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
+			refuses(f, object{"result": object{"result": true}})
+		}},
+		"dearer bytes": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
+			f.script["getchainparameters"] = constant(fakeParameters(2000, 100))
+		}},
+		"no prices": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
+			f.script["getchainparameters"] = constant(object{})
+		}},
 		"another account": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
 			f.accounts[fakeOurs] = object{"address": fakeOther.hex(), "balance": 1 << 40}
 		}},
 		"a negative balance": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) { f.give(fakeOurs, -5, 0) }},
-		"an error":           {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) { f.script["getaccount"] = constant(object{"Error": "class X"}) }},
+		"an error": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
+			f.script["getaccount"] = constant(object{"Error": "class X"})
+		}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

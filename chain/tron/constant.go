@@ -64,7 +64,8 @@ var (
 	errReverted   = errors.New("the contract refuses the call")
 	errNoContract = errors.New("there is no contract at the address")
 	// errNoConstant is java-tron's default (4.8, Wallet.callConstantContract; config.conf: vm.supportConstant = false).
-	errNoConstant = errors.New("the node runs no constant calls: set vm.supportConstant = true in its config.conf and start it again")
+	errNoConstant = errors.New("the node runs no constant calls: set vm.supportConstant = true in its config.conf and " +
+		"start it again")
 )
 
 // call runs a call without a transaction. A revert is errReverted: java-tron answers it with `result: true` and tells

@@ -21,7 +21,12 @@ func (c *Chain) own(w *scanner, i int) error {
 			return fmt.Errorf("fee of %s: %w", id, err)
 		}
 		delivered := c.paidOut(w, i, owner)
-		w.out.Included = append(w.out.Included, chain.Inclusion{TxID: id, Failed: !tx.succeeded(), Fee: fee, Delivered: delivered})
+		w.out.Included = append(w.out.Included, chain.Inclusion{
+			TxID:      id,
+			Failed:    !tx.succeeded(),
+			Fee:       fee,
+			Delivered: delivered,
+		})
 		return nil
 	}
 	base := ""
@@ -43,7 +48,13 @@ func (c *Chain) own(w *scanner, i int) error {
 	if err != nil {
 		return fmt.Errorf("transaction %s: %w", id, err)
 	}
-	w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{TxID: id, Base: base, Payments: payments, Failed: !tx.succeeded(), Fee: fee})
+	w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
+		TxID:     id,
+		Base:     base,
+		Payments: payments,
+		Failed:   !tx.succeeded(),
+		Fee:      fee,
+	})
 	return nil
 }
 

@@ -63,8 +63,10 @@ func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 		}
 	}
 	if values[bytePrice] > c.cfg.BytePrice {
-		return prices{}, fmt.Errorf("%w: %d sun for a byte, %d are configured: %w", errTooDear, values[bytePrice], c.cfg.BytePrice,
-			&chain.TooDearError{Fee: bursar.Units(tokenBytes * values[bytePrice]), Limit: bursar.Units(tokenBytes * c.cfg.BytePrice)})
+		return prices{}, fmt.Errorf("%w: %d sun for a byte, %d are configured: %w", errTooDear, values[bytePrice],
+			c.cfg.BytePrice,
+			&chain.TooDearError{Fee: bursar.Units(tokenBytes * values[bytePrice]),
+				Limit: bursar.Units(tokenBytes * c.cfg.BytePrice)})
 	}
 	return prices{energy: values[energyPrice], activation: values[activationPrice] + values[activationNetwork]}, nil
 }
@@ -143,7 +145,8 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 		return bursar.Amount{}, err
 	}
 	sample := payload{
-		Expiration: now.clock(), Timestamp: now.clock(), FeeLimit: limit, Target: want.target, Amount: want.amount, Data: want.data,
+		Expiration: now.clock(), Timestamp: now.clock(), FeeLimit: limit, Target: want.target, Amount: want.amount,
+		Data: want.data,
 	}
 	return c.fee(sample.encode(), limit)
 }

@@ -76,7 +76,8 @@ func FuzzParseAddress(f *testing.F) {
 			return
 		}
 		again, err := r.ParseAddress(got.Base)
-		if err != nil || again != got || got.Base != text && addressFrom(t, got.Base).hex() != strings.TrimPrefix(strings.ToLower(text), "0x") {
+		if err != nil || again != got || got.Base != text &&
+			addressFrom(t, got.Base).hex() != strings.TrimPrefix(strings.ToLower(text), "0x") {
 			t.Fatalf("%q becomes %q, then %q, %v", text, got.Base, again.Base, err)
 		}
 	})
@@ -101,7 +102,8 @@ func FuzzInspect(f *testing.F) {
 		if err != nil || !bytes.Equal(again, unsigned) {
 			t.Fatalf("%x is also %x, %v", unsigned, again, err)
 		}
-		if payment := contents.Payments[0]; payment.Contract == "" && p.Data != nil || payment.Contract != "" && p.Amount != 0 {
+		if payment := contents.Payments[0]; payment.Contract == "" && p.Data != nil ||
+			payment.Contract != "" && p.Amount != 0 {
 			t.Fatalf("%+v is paid by %+v", payment, p)
 		}
 	})

@@ -68,12 +68,16 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 func checkFinality(ctx context.Context, s *rpc.Session, r *chain.Report, latest header) (final header, known bool) {
 	final, err := newest(ctx, s, solid)
 	if err != nil {
-		r.Bad(chain.CheckFinality, "serve /walletsolidity below the same address as /wallet, by a reverse proxy before the node's two ports", "it does not tell the solidified block: %v", err)
+		r.Bad(chain.CheckFinality,
+			"serve /walletsolidity below the same address as /wallet, by a reverse proxy before the node's two ports",
+			"it does not tell the solidified block: %v", err)
 		return final, false
 	}
 	behind := latest.height() - min(latest.height(), final.height())
 	if behind > oldFinality {
-		r.Warn(chain.CheckFinality, "see that both ports before this address are of one node in sync; until then nothing is credited", "solidified is block %d, %d behind the newest", final.height(), behind)
+		r.Warn(chain.CheckFinality,
+			"see that both ports before this address are of one node in sync; until then nothing is credited",
+			"solidified is block %d, %d behind the newest", final.height(), behind)
 		return final, true
 	}
 	r.Good(chain.CheckFinality, "solidified is block %d, %d behind the newest", final.height(), behind)
@@ -96,7 +100,9 @@ func checkResults(ctx context.Context, s *rpc.Session, r *chain.Report, final he
 	for height := final.height(); height > 0 && height+looked > final.height(); height-- {
 		d, err := fetch(ctx, s, height)
 		if err != nil {
-			r.Bad(chain.CheckTracing, "see that the node keeps history (storage.transHistory.switch = on), and let it answer getblockbynum and gettransactioninfobyblocknum", "it does not show what transactions of block %d did: %v", height, err)
+			r.Bad(chain.CheckTracing,
+				"see that the node keeps history (storage.transHistory.switch = on), and let it answer getblockbynum and "+
+					"gettransactioninfobyblocknum", "it does not show what transactions of block %d did: %v", height, err)
 			return
 		}
 		for i := range d.executions {
@@ -110,10 +116,14 @@ func checkResults(ctx context.Context, s *rpc.Session, r *chain.Report, final he
 	case internals > 0:
 		r.Good(chain.CheckTracing, "it shows what transactions did, and what contracts sent")
 	case calls >= telling:
-		r.Warn(chain.CheckTracing, "set vm.saveInternalTx = true in its config.conf and start it again; TRX that contracts send is not credited meanwhile, and shows up when balances are compared",
+		r.Warn(chain.CheckTracing,
+			"set vm.saveInternalTx = true in its config.conf and start it again; TRX that contracts send is not credited "+
+				"meanwhile, and shows up when balances are compared",
 			"it shows no internal transaction of %d contract calls", calls)
 	default:
-		r.Good(chain.CheckTracing, "it shows what transactions did; whether it keeps what contracts sent (vm.saveInternalTx) cannot be seen by %d contract calls", calls)
+		r.Good(chain.CheckTracing,
+			"it shows what transactions did; whether it keeps what contracts sent (vm.saveInternalTx) cannot be seen by %d "+
+				"contract calls", calls)
 	}
 }
 
@@ -126,7 +136,8 @@ func (c *Chain) checkTokens(ctx context.Context, s *rpc.Session, r *chain.Report
 	_, err := call(ctx, s, full, constantCall{Owner: address{}.hex(), Contract: contract.hex(), Selector: "decimals()"})
 	switch {
 	case errors.Is(err, errNoConstant):
-		r.Warn(chain.CheckTokens, "set vm.supportConstant = true in its config.conf and start it again; deposits of tokens are credited all the same",
+		r.Warn(chain.CheckTokens,
+			"set vm.supportConstant = true in its config.conf and start it again; deposits of tokens are credited all the same",
 			"it runs no constant calls: tokens are not paid or swept, their decimals and balances are not compared")
 	case err != nil && !errors.Is(err, errReverted) && !errors.Is(err, errNoContract): // those are the token's
 		r.Unasked(chain.CheckTokens, err)

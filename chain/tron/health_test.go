@@ -13,7 +13,9 @@ func TestCheckHealth(t *testing.T) {
 	answer := func(method string, result any) func(*fake) {
 		return func(f *fake) { f.script[method] = func(object) any { return result } }
 	}
-	well := []string{"chain ok: block 0", "sync ok: at block 101", "clock ok", "finality ok: solidified is block 83, 18 behind", "tracing ok: what contracts sent", "tokens ok", "version ok: java-tron 4.8.1"}
+	well := []string{"chain ok: block 0", "sync ok: at block 101", "clock ok",
+		"finality ok: solidified is block 83, 18 behind", "tracing ok: what contracts sent", "tokens ok",
+		"version ok: java-tron 4.8.1"}
 	but := func(at int, lines ...string) []string {
 		return append(append(append([]string{}, well[:at]...), lines...), well[at+1:]...)
 	}
@@ -29,17 +31,24 @@ func TestCheckHealth(t *testing.T) {
 		later  time.Duration
 		want   []string
 	}{
-		"well":             {want: well},
-		"in the past":      {later: -time.Minute, want: but(2, "clock failed: 1m0s ahead")},
-		"left behind":      {later: time.Hour, want: but(2, well[2], "sync warning: 1h0m0s old")},
-		"standing":         {change: func(f *fake) { f.solid = 0 }, want: append(append(well[:3:3], "finality warning: 101 behind", "tracing ok: cannot be seen"), well[5:]...)},
-		"half a node":      {change: answer("walletsolidity/getblock", object{"Error": "no such view"}), want: append(well[:3:3], "finality failed: no such view", "tokens warning", "version warning")},
-		"silent":           {change: answer("getnodeinfo", object{}), want: but(6, "version warning: its version")},
-		"secretive":        {change: answer("gettransactioninfobyblocknum", object{"Error": "closed"}), want: append(well[:4:4], "tracing failed", "tokens warning", "version warning")},
-		"without history":  {change: answer("gettransactioninfobyblocknum", []any{}), want: but(4, "tracing failed: block 83")},
-		"no internals":     {change: quiet(90), want: but(4, "tracing warning: 90 contract calls")},
-		"few calls":        {change: quiet(30), want: but(4, "tracing ok: cannot be seen")},
-		"no constant call": {change: func(f *fake) { f.script["triggerconstantcontract"] = unsupported(f) }, want: but(5, "tokens warning: no constant calls")},
+		"well":        {want: well},
+		"in the past": {later: -time.Minute, want: but(2, "clock failed: 1m0s ahead")},
+		"left behind": {later: time.Hour, want: but(2, well[2], "sync warning: 1h0m0s old")},
+		"standing": {change: func(f *fake) {
+			f.solid = 0
+		}, want: append(append(well[:3:3], "finality warning: 101 behind", "tracing ok: cannot be seen"), well[5:]...)},
+		"half a node": {change: answer("walletsolidity/getblock", object{"Error": "no such view"}),
+			want: append(well[:3:3], "finality failed: no such view", "tokens warning", "version warning")},
+		"silent": {change: answer("getnodeinfo", object{}), want: but(6, "version warning: its version")},
+		"secretive": {change: answer("gettransactioninfobyblocknum", object{"Error": "closed"}),
+			want: append(well[:4:4], "tracing failed", "tokens warning", "version warning")},
+		"without history": {change: answer("gettransactioninfobyblocknum", []any{}),
+			want: but(4, "tracing failed: block 83")},
+		"no internals": {change: quiet(90), want: but(4, "tracing warning: 90 contract calls")},
+		"few calls":    {change: quiet(30), want: but(4, "tracing ok: cannot be seen")},
+		"no constant call": {change: func(f *fake) {
+			f.script["triggerconstantcontract"] = unsupported(f)
+		}, want: but(5, "tokens warning: no constant calls")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,10 +19,12 @@ func movedBlocks(t testing.TB) *fake {
 	f.add(
 		fakeTx{to: fakeOurs, sun: 300},
 		fakeTx{from: fakeOurs, to: fakeStranger, sun: 40, fee: 6},
-		fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, fee: 9, logs: []any{transferLog(fakeToken, fakeOurs, fakeStranger, 20)}},
+		fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, fee: 9,
+			logs: []any{transferLog(fakeToken, fakeOurs, fakeStranger, 20)}},
 	)
 	f.add(
-		fakeTx{kind: triggerType, to: fakeContract, sun: 70, internal: []any{internalTx("call", fakeContract, fakeOurs, sunOf(70))}},
+		fakeTx{kind: triggerType, to: fakeContract, sun: 70,
+			internal: []any{internalTx("call", fakeContract, fakeOurs, sunOf(70))}},
 		fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 33)}},
 		fakeTx{to: fakeOurs, sun: 5000, outcome: "FAILED", failed: true},
 	)

@@ -9,7 +9,8 @@ import (
 
 // soundPayloads are what drafts hold.
 func soundPayloads() []payload {
-	base := payload{RefBytes: [2]byte{1, 2}, RefHash: [8]byte{3}, Expiration: 1_700_000_060_000, Timestamp: 1_700_000_000_000, Owner: fakeOurs}
+	base := payload{RefBytes: [2]byte{1, 2}, RefHash: [8]byte{3}, Expiration: 1_700_000_060_000,
+		Timestamp: 1_700_000_000_000, Owner: fakeOurs}
 	native, activating, tokens := base, base, base
 	native.Target, native.Amount = fakeOther, 5
 	activating.Target, activating.Amount, activating.FeeLimit = fakeOther, 1<<40, 1_100_000
@@ -61,7 +62,8 @@ func TestInspectRefusesEncodings(t *testing.T) {
 	t.Parallel()
 	all := soundPayloads()
 	native := all[0]
-	body := message(nil).bytes(paysOwner, native.Owner.bytes()).bytes(paysTo, native.Target.bytes()).number(paysAmount, native.Amount)
+	body := message(nil).bytes(paysOwner, native.Owner.bytes()).bytes(paysTo, native.Target.bytes()).number(paysAmount,
+		native.Amount)
 	parameter := func(body message) message {
 		return message(nil).bytes(anyType, []byte(typePrefix+transferType)).bytes(anyValue, body)
 	}
@@ -69,7 +71,8 @@ func TestInspectRefusesEncodings(t *testing.T) {
 		return message(nil).number(contractKind, transferKind).bytes(contractParameter, parameter)
 	}
 	whole := func(contracts ...message) message {
-		m := message(nil).bytes(rawRefBytes, native.RefBytes[:]).bytes(rawRefHash, native.RefHash[:]).number(rawExpiration, native.Expiration)
+		m := message(nil).bytes(rawRefBytes, native.RefBytes[:]).bytes(rawRefHash, native.RefHash[:]).number(rawExpiration,
+			native.Expiration)
 		for _, c := range contracts {
 			m = m.bytes(rawContract, c)
 		}
@@ -80,22 +83,24 @@ func TestInspectRefusesEncodings(t *testing.T) {
 		t.Fatalf("the right one: %v", err)
 	}
 	for name, raw := range map[string]message{
-		"empty":                  nil,
-		"no contract":            whole(),
-		"two contracts":          whole(right, right),
-		"a permission id":        whole(contract(parameter(body)).number(5, 2)),
-		"a provider":             whole(contract(parameter(body)).bytes(3, []byte("x"))),
-		"a contract name":        whole(contract(parameter(body)).bytes(4, []byte("x"))),
-		"an unknown field":       whole(right).number(99, 1),
-		"a memo":                 whole(right).bytes(10, []byte("x")),
-		"scripts":                whole(right).bytes(12, []byte("x")),
-		"a block number":         whole(right).number(3, 1),
-		"another kind":           whole(message(nil).number(contractKind, 2).bytes(contractParameter, parameter(body))),
-		"another type's name":    whole(contract(message(nil).bytes(anyType, []byte(typePrefix+triggerType)).bytes(anyValue, body))),
+		"empty":            nil,
+		"no contract":      whole(),
+		"two contracts":    whole(right, right),
+		"a permission id":  whole(contract(parameter(body)).number(5, 2)),
+		"a provider":       whole(contract(parameter(body)).bytes(3, []byte("x"))),
+		"a contract name":  whole(contract(parameter(body)).bytes(4, []byte("x"))),
+		"an unknown field": whole(right).number(99, 1),
+		"a memo":           whole(right).bytes(10, []byte("x")),
+		"scripts":          whole(right).bytes(12, []byte("x")),
+		"a block number":   whole(right).number(3, 1),
+		"another kind":     whole(message(nil).number(contractKind, 2).bytes(contractParameter, parameter(body))),
+		"another type's name": whole(contract(message(nil).bytes(anyType, []byte(typePrefix+triggerType)).bytes(anyValue,
+			body))),
 		"a type without a name":  whole(contract(message(nil).bytes(anyValue, body))),
 		"more in the body":       whole(contract(parameter(append(body, message(nil).number(4, 1)...)))),
 		"the body's fields anew": whole(contract(parameter(append(body, body...)))),
-		"another prefix":         whole(contract(parameter(message(nil).bytes(paysOwner, append([]byte{0xa0}, native.Owner[:]...)).bytes(paysTo, native.Target.bytes()).number(paysAmount, 1)))),
+		"another prefix": whole(contract(parameter(message(nil).bytes(paysOwner,
+			append([]byte{0xa0}, native.Owner[:]...)).bytes(paysTo, native.Target.bytes()).number(paysAmount, 1)))),
 		"a longer number":        append(whole(right), 0x90, 0x01, 0x80, 0x00),
 		"another order":          append(message(nil).number(rawTimestamp, 5), whole(right)...),
 		"a fixed number":         append(whole(right), 0x95, 0x01, 1, 2, 3, 4),

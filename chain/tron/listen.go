@@ -19,5 +19,6 @@ const silence = time.Minute
 // "solidityTrigger" announces what became solid, which is what is credited, and "blockTrigger" what was made. The node
 // must run with --es, or with event.subscribe.enable from 4.8 on.
 func (c *Chain) Listen(ctx context.Context, url string, announced func()) error {
-	return push.Config{Silence: max(silence, 20*c.cfg.Pace)}.ZMQ(ctx, url, []string{"solidityTrigger", "blockTrigger"}, announced)
+	return push.Config{Silence: max(silence, 20*c.cfg.Pace)}.ZMQ(ctx, url, []string{"solidityTrigger", "blockTrigger"},
+		announced)
 }

@@ -50,7 +50,8 @@ func (p *payload) encode() []byte {
 	}
 	parameter := message(nil).bytes(anyType, []byte(typePrefix+name)).bytes(anyValue, body)
 	contract := message(nil).number(contractKind, kind).bytes(contractParameter, parameter)
-	return message(nil).bytes(rawRefBytes, p.RefBytes[:]).bytes(rawRefHash, p.RefHash[:]).number(rawExpiration, p.Expiration).
+	return message(nil).bytes(rawRefBytes, p.RefBytes[:]).bytes(rawRefHash, p.RefHash[:]).number(rawExpiration,
+		p.Expiration).
 		bytes(rawContract, contract).number(rawTimestamp, p.Timestamp).number(rawFeeLimit, p.FeeLimit)
 }
 

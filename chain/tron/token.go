@@ -69,7 +69,8 @@ func (c *Chain) logs(w *scanner, i int) {
 		}
 		_, to, amount, ok := log.transfer()
 		if !ok {
-			w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{TxID: e.ID.String(), Contract: token.Contract, What: unknownEvent})
+			w.out.Anomalies = append(w.out.Anomalies,
+				chain.Anomaly{TxID: e.ID.String(), Contract: token.Contract, What: unknownEvent})
 			continue
 		}
 		if base := w.pays(to); base != "" && !amount.IsZero() {

@@ -66,7 +66,13 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID)), now: now}, nil
+	return &Chain{
+		Rules:   rules,
+		nodes:   client,
+		several: len(nodes.URLs) > 1,
+		log:     log.With("chain", string(rules.cfg.ID)),
+		now:     now,
+	}, nil
 }
 
 // confirmations is what a client is told: a block is solidified once 19 of the 27 witnesses have built on it.

@@ -176,7 +176,8 @@ func TestParseAddress(t *testing.T) {
 	const right, plain = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC", "415cd0fb0ab3ce40f3051414c604b27756e69e43db"
 	for text, want := range map[string]string{
 		right: right, plain: right, strings.ToUpper(plain): right,
-		"": "", "T": "", plain[2:]: "", "0x" + plain[2:]: "", "0x" + plain: right, "0X" + strings.ToUpper(plain): right, "0x" + right: "", right + "1": "", right[:33]: "", " " + right: "",
+		"": "", "T": "", plain[2:]: "", "0x" + plain[2:]: "", "0x" + plain: right, "0X" + strings.ToUpper(plain): right,
+		"0x" + right: "", right + "1": "", right[:33]: "", " " + right: "",
 		right + "\n": "", right + ":1": "", strings.ToLower(right): "", strings.Replace(right, "W", "V", 1): "",
 		"a0" + plain[2:]: "", "41" + strings.Repeat("0", 40): "", "41" + strings.Repeat("g", 40): "",
 		"T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb": "", "27ZESitosJfKouTBrGg6Nk5yEjnJHXMbkZp": "", strings.Repeat("é", 17): "",

@@ -89,7 +89,8 @@ var errX = errors.New("not an X-address of this network")
 func (r *Rules) parseX(s string) (bursar.Address, error) {
 	payload, ok := decodeCheck(s)
 	if !ok || len(payload) != xLength {
-		return bursar.Address{}, fmt.Errorf("%w: neither a classic address nor an X-address, or its checksum is wrong", bursar.ErrBadAddress)
+		return bursar.Address{}, fmt.Errorf("%w: neither a classic address nor an X-address, or its checksum is wrong",
+			bursar.ErrBadAddress)
 	}
 	want := uint16(xPrefixTest)
 	if r.cfg.Network == Mainnet {

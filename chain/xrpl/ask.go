@@ -66,7 +66,8 @@ func lacks(err error) bool { return says(err, "lgrNotFound") || says(err, "lgrNo
 // Errors.cpp).
 func unfit(token string) bool {
 	switch token {
-	case "slowDown", "tooBusy", "noNetwork", "noCurrent", "noClosed", "notSynced", "notReady", "internal", "failedToForward",
+	case "slowDown", "tooBusy", "noNetwork", "noCurrent", "noClosed", "notSynced", "notReady", "internal",
+		"failedToForward",
 		"amendmentBlocked", "expiredValidatorList", "unlBlocked", "forbidden", "noPermission", "reportingUnsupported":
 		return true
 	}

@@ -70,7 +70,8 @@ func (c *Chain) build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 func (c *Chain) begin(order chain.TxRequest) (payment, error) {
 	var p payment
 	if len(order.Payments) != 1 || order.Kind != chain.KindWithdrawal || order.From.Key.Family != c.cfg.Family {
-		return p, fmt.Errorf("%w: a %s of %d payments from family %q", errOrder, order.Kind, len(order.Payments), order.From.Key.Family)
+		return p, fmt.Errorf("%w: a %s of %d payments from family %q", errOrder, order.Kind, len(order.Payments),
+			order.From.Key.Family)
 	}
 	if order.Replaces != nil {
 		return p, errBump
@@ -105,7 +106,8 @@ func sequence(order chain.TxRequest, from account) (uint32, error) {
 	case order.Nonce == nil:
 		return from.Sequence, nil
 	case uint64(from.Sequence) > *order.Nonce:
-		return 0, fmt.Errorf("%w: the next sequence of %s is %d, our books say %d", chain.ErrExternalNonce, order.From.Base, from.Sequence, *order.Nonce)
+		return 0, fmt.Errorf("%w: the next sequence of %s is %d, our books say %d", chain.ErrExternalNonce, order.From.Base,
+			from.Sequence, *order.Nonce)
 	case *order.Nonce > 1<<32-1:
 		return 0, fmt.Errorf("%w: sequence %d", errOrder, *order.Nonce)
 	}

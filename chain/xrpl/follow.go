@@ -46,9 +46,10 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 		limit = 1
 	}
 	end := min(last.Height+uint64(limit), whole, st.tip.Height)
-	held, err := rpc.Fetch(ctx, s, int(end-last.Height), st.tip.Height, func(ctx context.Context, s *rpc.Session, i int) (*ledger, error) {
-		return ledgerAt(ctx, s, last.Height+1+uint64(i))
-	})
+	held, err := rpc.Fetch(ctx, s, int(end-last.Height), st.tip.Height,
+		func(ctx context.Context, s *rpc.Session, i int) (*ledger, error) {
+			return ledgerAt(ctx, s, last.Height+1+uint64(i))
+		})
 	switch {
 	case errors.Is(err, errLacks) && last.Height+fresh >= st.tip.Height && !c.lag.lasts(s.Name(), c.now()):
 		return nil, nil // it has not reached that node yet

@@ -32,7 +32,8 @@ func TestANodeBehindIsNoNews(t *testing.T) {
 		}, 0},
 		"the next is open there": {func(f *fake) {
 			f.script["ledger"] = func(object) object {
-				return object{"validated": false, "ledger_current_index": 101, "ledger": object{"closed": false, "ledger_index": "101", "parent_hash": f.ledgers[0]["ledger_hash"]}}
+				return object{"validated": false, "ledger_current_index": 101,
+					"ledger": object{"closed": false, "ledger_index": "101", "parent_hash": f.ledgers[0]["ledger_hash"]}}
 			}
 		}, 0},
 		"the next is not validated there": {func(f *fake) {
@@ -104,7 +105,8 @@ func TestALedgerThatIsNeverShownIsAnError(t *testing.T) {
 		}
 		blameless(t, c)
 		now = now.Add(time.Second)
-		if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); !errors.Is(err, rpc.ErrUnavailable) || !containsText(err, errLacks.Error()) {
+		if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); !errors.Is(err, rpc.ErrUnavailable) ||
+			!containsText(err, errLacks.Error()) {
 			t.Errorf("later: read %+v (%v)", blocks, err)
 		}
 		if faults := c.Stats()[0].Faults; (faults > 0) != several {
@@ -127,7 +129,8 @@ func TestAnotherEndpointHasWhatOneLacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if _, err := c.After(t.Context(), whole.ref(0), 3, chaintest.NewWatch(ours)); !errors.Is(err, errGap) && !errors.Is(err, rpc.ErrUnavailable) {
+	if _, err := c.After(t.Context(), whole.ref(0), 3, chaintest.NewWatch(ours)); !errors.Is(err, errGap) &&
+		!errors.Is(err, rpc.ErrUnavailable) {
 		t.Errorf("after the pruned node's history: %v", err)
 	}
 	blocks, err := c.After(t.Context(), whole.ref(0), 3, chaintest.NewWatch(ours))

@@ -48,7 +48,8 @@ func (c *Chain) checkHealth(ctx context.Context, s *rpc.Session, r *chain.Report
 		r.Bad(chain.CheckSync, "wait until its server_state is full", "it is %.40q", info.State)
 	}
 	if info.Validated == nil || info.Validated.Index == 0 {
-		r.Bad(chain.CheckFinality, "wait until it has synced with its validators; see its [validators_file]", "%v", errNothingValidated)
+		r.Bad(chain.CheckFinality, "wait until it has synced with its validators; see its [validators_file]", "%v",
+			errNothingValidated)
 		return
 	}
 	tip := uint64(info.Validated.Index)
@@ -73,7 +74,9 @@ func (c *Chain) checkNetworkID(ctx context.Context, s *rpc.Session, r *chain.Rep
 	case proven:
 		r.Good(chain.CheckChain, "mainnet, proven by its ledgers: it tells no network_id")
 	default:
-		r.Warn(chain.CheckChain, "set [network_id] in the node's xrpld.cfg (main, testnet, devnet or a number), so that a node of another network is never taken for this one",
+		r.Warn(chain.CheckChain,
+			"set [network_id] in the node's xrpld.cfg (main, testnet, devnet or a number), so that a node of another network "+
+				"is never taken for this one",
 			"it tells no network_id, and nothing that it has proves its network: it is taken as configured")
 	}
 }
@@ -86,7 +89,8 @@ func checkHeld(r *chain.Report, complete string, tip uint64) {
 	}
 	newest, any := held.upTo(tip)
 	if !any || newest+maxUnstored < tip {
-		r.Bad(chain.CheckHistory, "wait until it has fetched its ledgers", "%v: validated %d, complete %.80q", errGap, tip, complete)
+		r.Bad(chain.CheckHistory, "wait until it has fetched its ledgers", "%v: validated %d, complete %.80q", errGap, tip,
+			complete)
 		return
 	}
 	first := newest
@@ -96,7 +100,9 @@ func checkHeld(r *chain.Report, complete string, tip uint64) {
 		}
 	}
 	if newest-first < shortMemory && first > 2 {
-		r.Warn(chain.CheckHistory, "set a larger [ledger_history], and online_delete above it, so that the service can catch up after an outage", "it holds ledgers without a gap from %d on only", first)
+		r.Warn(chain.CheckHistory,
+			"set a larger [ledger_history], and online_delete above it, so that the service can catch up after an outage",
+			"it holds ledgers without a gap from %d on only", first)
 		return
 	}
 	r.Good(chain.CheckHistory, "it holds ledgers without a gap from %d on", first)

@@ -24,7 +24,8 @@ func keeping(t *testing.T, complete, txID string, includedIn int) *fake {
 		if includedIn > 0 {
 			return object{"hash": txID, "validated": true, "ledger_index": includedIn}
 		}
-		return object{"error": "txnNotFound", "searched_all": params["min_ledger"] != nil && strings.HasPrefix(complete, "100-")}
+		return object{"error": "txnNotFound", "searched_all": params["min_ledger"] != nil &&
+			strings.HasPrefix(complete, "100-")}
 	}
 	return f
 }
@@ -77,7 +78,8 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 			if gone != test.gone || (err != nil) != test.fails || errors.Is(err, chain.ErrPruned) != test.pruned {
 				t.Fatalf("expired is %v (%v)", gone, err)
 			}
-			if test.pruned && (!containsText(err, "100 to 160") || !containsText(err, pruned) || !containsText(err, strings.TrimPrefix(first.url, "http://"))) {
+			if test.pruned && (!containsText(err, "100 to 160") || !containsText(err, pruned) ||
+				!containsText(err, strings.TrimPrefix(first.url, "http://"))) {
 				t.Fatalf("it does not say which ledgers are needed, which are kept and where: %v", err)
 			}
 			if c.Stats()[0].State != rpc.StateUp {

@@ -68,7 +68,8 @@ func TestRecordedTransactions(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range []string{"Payment", "CheckCash", "EscrowFinish", "AccountDelete", "PaymentChannelClaim", "Batch"} {
+	for _, kind := range []string{"Payment", "CheckCash", "EscrowFinish", "AccountDelete", "PaymentChannelClaim",
+		"Batch"} {
 		if !kinds[kind] {
 			t.Errorf("no %s is recorded", kind)
 		}
@@ -81,15 +82,18 @@ func TestInnerTransactionsOfABatchArrive(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add(
-		object{"TransactionType": "Batch", "Account": stranger, "Fee": "40", "RawTransactions": []any{object{"RawTransaction": object{"TransactionType": "Payment"}}}},
-		with(pay(object{"Fee": "0", "SigningPubKey": "", "Flags": 0x4000_0000, "DestinationTag": 7}, "7000000", root(ours, 20_000_000, 27_000_000)),
+		object{"TransactionType": "Batch", "Account": stranger, "Fee": "40",
+			"RawTransactions": []any{object{"RawTransaction": object{"TransactionType": "Payment"}}}},
+		with(pay(object{"Fee": "0", "SigningPubKey": "", "Flags": 0x4000_0000, "DestinationTag": 7}, "7000000",
+			root(ours, 20_000_000, 27_000_000)),
 			object{"ParentBatchID": fakeHash("tx", 1, 0)}),
 	)
 	blocks, err := f.after(t)
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
 		t.Fatalf("read %+v (%v)", blocks, err)
 	}
-	if got := blocks[0].Transfers[0]; got.TxID != fakeHash("tx", 1, 1) || got.Amount != bursar.Units(7_000_000) || got.Address.Memo != 7 {
+	if got := blocks[0].Transfers[0]; got.TxID != fakeHash("tx", 1, 1) || got.Amount != bursar.Units(7_000_000) ||
+		got.Address.Memo != 7 {
 		t.Errorf("it brought %+v", got)
 	}
 }

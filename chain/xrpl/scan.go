@@ -19,7 +19,8 @@ type scanner struct {
 
 // scan tells what a ledger did to watched addresses. An error is a contradiction in the node's answer.
 func scan(l *ledger, watch chain.Watch) (chain.Block, error) {
-	w := &scanner{watch: watch, known: map[string]bool{}, out: chain.Block{Ref: l.ref(), Parent: l.Parent.String(), Time: l.time()}}
+	w := &scanner{watch: watch, known: map[string]bool{},
+		out: chain.Block{Ref: l.ref(), Parent: l.Parent.String(), Time: l.time()}}
 	for i := range l.Txs {
 		tx := &l.Txs[i]
 		if err := w.own(tx); err != nil {

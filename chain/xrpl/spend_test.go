@@ -39,7 +39,8 @@ func paying(t testing.TB, account, destination object) *fake {
 			return object{"account_data": data, "validated": false, "ledger_current_index": first + len(f.ledgers)}
 		}
 		newest := len(f.ledgers) - 1
-		return object{"account_data": data, "validated": true, "ledger_index": first + newest, "ledger_hash": f.ledgers[newest]["ledger_hash"]}
+		return object{"account_data": data, "validated": true, "ledger_index": first + newest,
+			"ledger_hash": f.ledgers[newest]["ledger_hash"]}
 	}
 	return f
 }
@@ -74,13 +75,17 @@ func TestBuild(t *testing.T) {
 		"to itself": {5_000_000, nil, func(o *chain.TxRequest) {
 			o.Payments[0].Address = bursar.Address{Base: hot().Base, Memo: 1, HasMemo: true}
 		}, &refused},
-		"a token":            {5_000_000, nil, func(o *chain.TxRequest) { o.Payments[0].Contract = "USD" }, &refused},
-		"two payments":       {5_000_000, nil, func(o *chain.TxRequest) { o.Payments = append(o.Payments, o.Payments[0]) }, errOrder},
-		"a sweep":            {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errOrder},
-		"no public key":      {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errOrder},
-		"another public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4})) }, errOrder},
-		"another family":     {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errOrder},
-		"a higher bid":       {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errBump},
+		"a token": {5_000_000, nil, func(o *chain.TxRequest) { o.Payments[0].Contract = "USD" }, &refused},
+		"two payments": {5_000_000, nil, func(o *chain.TxRequest) {
+			o.Payments = append(o.Payments, o.Payments[0])
+		}, errOrder},
+		"a sweep":       {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errOrder},
+		"no public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errOrder},
+		"another public key": {5_000_000, nil, func(o *chain.TxRequest) {
+			o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4}))
+		}, errOrder},
+		"another family": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errOrder},
+		"a higher bid":   {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errBump},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +125,8 @@ func TestBuildCountsWhatIsThere(t *testing.T) {
 		return answer
 	}
 	var funds *chain.NeedsFundsError
-	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(3_000_012) {
+	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) ||
+		funds.Missing != bursar.Units(3_000_012) {
 		t.Errorf("3 XRP pay 5 with %v, want 3.000012 missing", err)
 	}
 	f.script["account_info"] = func(params object) object {
@@ -129,7 +135,8 @@ func TestBuildCountsWhatIsThere(t *testing.T) {
 		}
 		return usual(params)
 	}
-	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(6_000_012) {
+	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) ||
+		funds.Missing != bursar.Units(6_000_012) {
 		t.Errorf("no account pays 5 XRP with %v, want 6.000012 missing", err)
 	}
 }
@@ -232,11 +239,12 @@ func TestBroadcastErrors(t *testing.T) {
 		answer object
 		want   error
 	}{
-		"a wrong signature": {object{"error": "invalidTransaction", "error_exception": "fails local checks: Invalid signature."}, chain.ErrRejected},
-		"an overload":       {object{"error": "slowDown"}, rpc.ErrUnavailable},
-		"no network":        {object{"error": "noNetwork"}, rpc.ErrUnavailable},
-		"another hash":      {object{"engine_result": "tesSUCCESS", "tx_json": object{"hash": fakeHash("x")}}, errOtherID},
-		"no hash":           {object{"engine_result": "tesSUCCESS"}, errOtherID},
+		"a wrong signature": {object{"error": "invalidTransaction",
+			"error_exception": "fails local checks: Invalid signature."}, chain.ErrRejected},
+		"an overload":  {object{"error": "slowDown"}, rpc.ErrUnavailable},
+		"no network":   {object{"error": "noNetwork"}, rpc.ErrUnavailable},
+		"another hash": {object{"engine_result": "tesSUCCESS", "tx_json": object{"hash": fakeHash("x")}}, errOtherID},
+		"no hash":      {object{"engine_result": "tesSUCCESS"}, errOtherID},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -319,20 +327,25 @@ func TestHoldingsAreThoseOfTheLedgerAskedFor(t *testing.T) {
 		want   uint64
 		fails  bool
 	}{
-		"there":              {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash, "validated": true}, 7, false},
-		"not there":          {object{"error": "actNotFound"}, 0, false},
-		"of another ledger":  {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": fakeHash("x"), "validated": true}, 0, true},
-		"of another account": {object{"account_data": object{"Account": third, "Balance": "7"}, "ledger_hash": at.Hash, "validated": true}, 0, true},
-		"not validated":      {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash}, 0, true},
-		"a lost ledger":      {object{"error": "lgrNotFound"}, 0, true},
-		"no balance at all":  {object{"account_data": object{"Account": ours, "Balance": 7.5}, "validated": true}, 0, true},
+		"there": {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash,
+			"validated": true}, 7, false},
+		"not there": {object{"error": "actNotFound"}, 0, false},
+		"of another ledger": {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": fakeHash("x"),
+			"validated": true}, 0, true},
+		"of another account": {object{"account_data": object{"Account": third, "Balance": "7"}, "ledger_hash": at.Hash,
+			"validated": true}, 0, true},
+		"not validated": {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash},
+			0, true},
+		"a lost ledger":     {object{"error": "lgrNotFound"}, 0, true},
+		"no balance at all": {object{"account_data": object{"Account": ours, "Balance": 7.5}, "validated": true}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.script["account_info"] = func(params object) object {
 				if params["ledger_hash"] != at.Hash {
-					return object{"account_data": object{"Account": ours, "Balance": "999"}, "ledger_hash": fakeHash("another"), "validated": true}
+					return object{"account_data": object{"Account": ours, "Balance": "999"}, "ledger_hash": fakeHash("another"),
+						"validated": true}
 				}
 				return test.answer
 			}

@@ -82,7 +82,8 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 	newest, any := held.upTo(uint64(validated.Index))
 	switch {
 	case !any || newest+maxUnstored < uint64(validated.Index):
-		return standing{}, c.without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index, answer.Info.Complete))
+		return standing{}, c.without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index,
+			answer.Info.Complete))
 	case newest == uint64(validated.Index):
 		st.tip = chain.BlockRef{Height: newest, Hash: validated.Hash.String()}
 		return st, nil

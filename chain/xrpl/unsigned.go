@@ -46,7 +46,8 @@ func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
 	if len(rest) < family || bursar.Family(rest[:family]) != r.cfg.Family {
 		return e, p, fmt.Errorf("%w: its family", errUnsigned)
 	}
-	e.Key = chain.KeyRef{Family: r.cfg.Family, Branch: binary.BigEndian.Uint32(unsigned[1:]), Index: binary.BigEndian.Uint32(unsigned[5:])}
+	e.Key = chain.KeyRef{Family: r.cfg.Family, Branch: binary.BigEndian.Uint32(unsigned[1:]),
+		Index: binary.BigEndian.Uint32(unsigned[5:])}
 	e.Since, e.Payload = binary.BigEndian.Uint32(unsigned[9:]), rest[family:]
 	if p, err = parsePayment(e.Payload); err != nil {
 		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
@@ -142,7 +143,8 @@ func seal(digest hash, key, signature []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d bytes, want 65 with a recovery id of 0 or 1", errSignature, len(signature))
 	}
 	var rr, ss btcec.ModNScalar
-	if rr.SetByteSlice(signature[:32]) || ss.SetByteSlice(signature[32:64]) || rr.IsZero() || ss.IsZero() || ss.IsOverHalfOrder() {
+	if rr.SetByteSlice(signature[:32]) || ss.SetByteSlice(signature[32:64]) || rr.IsZero() || ss.IsZero() ||
+		ss.IsOverHalfOrder() {
 		return nil, fmt.Errorf("%w: out of range", errSignature)
 	}
 	const compact = 27 + 4 // the first byte of the compact form for recovery id 0 and a short public key

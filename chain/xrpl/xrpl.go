@@ -61,7 +61,13 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID)), now: now}, nil
+	return &Chain{
+		Rules:   rules,
+		nodes:   client,
+		several: len(nodes.URLs) > 1,
+		log:     log.With("chain", string(rules.cfg.ID)),
+		now:     now,
+	}, nil
 }
 
 // Capabilities returns the chain's facts. A validated ledger never is reorged out; blocks are remembered all the same,

@@ -18,9 +18,12 @@ type doctorCommand struct {
 
 // Help returns an example.
 func (doctorCommand) Help() string {
-	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, the marks beside it, every node of every chain (its version, " +
-		"chain, tip, finality, tracing, history and time, and that its newest final block is read), the source of rates, and what waits for the operator; and says what to do. " +
-		"Exits with 1 when a check failed; a warning is no failure. It changes nothing and may run beside the service.\n\nExample:\n\n    bursar doctor"
+	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, the marks " +
+		"beside it, every node of every chain (its version, " +
+		"chain, tip, finality, tracing, history and time, and that its newest final block is read), the source of rates, " +
+		"and what waits for the operator; and says what to do. " +
+		"Exits with 1 when a check failed; a warning is no failure. It changes nothing and may run beside the " +
+		"service.\n\nExample:\n\n    bursar doctor"
 }
 
 // Results of a check.
@@ -78,7 +81,9 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 			failed++
 		}
 	}
-	err = list(c, cmd.JSON, e.findings, "CHECK RESULT DETAIL", func(f finding) []any { return []any{f.Check, f.Result, f.Detail} })
+	err = list(c, cmd.JSON, e.findings, "CHECK RESULT DETAIL", func(f finding) []any {
+		return []any{f.Check, f.Result, f.Detail}
+	})
 	if err == nil && !cmd.JSON {
 		err = e.advice()
 	}
@@ -106,12 +111,14 @@ func (e *healthCheck) advice() error {
 func (e *healthCheck) configuration() {
 	e.note("configuration", resultOK, "%s, %d chains", e.cfg.Network, len(e.cfg.Chains))
 	if len(e.cfg.Chains) == 0 {
-		e.advise("chains", resultWarning, "name a chain and its node under `chains`", "no chain is configured: no currency can be used")
+		e.advise("chains", resultWarning, "name a chain and its node under `chains`",
+			"no chain is configured: no currency can be used")
 	}
 	for _, currency := range e.cfg.Registry.All() {
 		_, on := e.cfg.Chains[currency.Chain]
 		if reason := e.cfg.Off[currency.Code]; reason != "" && on {
-			e.advise("currency "+string(currency.Code), resultWarning, "give its `contract` under `currencies`, or leave it off", "off: %s", reason)
+			e.advise("currency "+string(currency.Code), resultWarning, "give its `contract` under `currencies`, or leave it off",
+				"off: %s", reason)
 		}
 	}
 }
@@ -126,9 +133,11 @@ func (e *healthCheck) rates(ctx context.Context) {
 		missing, err := service.NewRateFeed(e.cfg, time.Now, slog.New(slog.DiscardHandler)).Ask(ctx)
 		switch {
 		case err != nil:
-			e.advise("rates", resultWarning, "look at the URL of `rates` and what it answers", "%v: figures in USDT are left out until they can be had", err)
+			e.advise("rates", resultWarning, "look at the URL of `rates` and what it answers",
+				"%v: figures in USDT are left out until they can be had", err)
 		case len(missing) > 0:
-			e.advise("rates", resultWarning, "correct their pointers under `rates`, or leave the currencies out", "the source answers without %v", missing)
+			e.advise("rates", resultWarning, "correct their pointers under `rates`, or leave the currencies out",
+				"the source answers without %v", missing)
 		default:
 			e.note("rates", resultOK, "the source answers with all of them")
 		}
@@ -163,14 +172,16 @@ func (e *healthCheck) waiting(ctx context.Context, tx *store.Tx, facts store.Fac
 	if err != nil {
 		return err
 	}
-	e.note("database", resultOK, "%s, up to date, %s, accounts: %d", facts.Software, size(uint64(facts.Size)), len(accounts))
+	e.note("database", resultOK, "%s, up to date, %s, accounts: %d", facts.Software, size(uint64(facts.Size)),
+		len(accounts))
 	halts, err := tx.Halts().List(ctx)
 	if err != nil {
 		return err
 	}
 	for _, h := range halts {
 		if account, is := h.Scope.Account(); is {
-			e.advise("account "+account.String(), resultWarning, "look into it, then "+h.Remedy(), "frozen since %s (%s): %s", moment(h.At), h.Kind, h.Reason)
+			e.advise("account "+account.String(), resultWarning, "look into it, then "+h.Remedy(), "frozen since %s (%s): %s",
+				moment(h.At), h.Kind, h.Reason)
 			continue
 		}
 		e.advise("halt "+string(h.Scope), resultFailed, "look into it, then "+h.Remedy(), "since %s: %s", moment(h.At), h)
@@ -239,7 +250,8 @@ func (e *healthCheck) pools(ctx context.Context, s *service.Service) {
 	for _, p := range pools {
 		check := "address pool " + string(p.Family)
 		if p.Ready < fewReady {
-			e.advise(check, resultWarning, "run `bursar serve` or `bursar seed pool`: both make more", "%d addresses are ready", p.Ready)
+			e.advise(check, resultWarning, "run `bursar serve` or `bursar seed pool`: both make more", "%d addresses are ready",
+				p.Ready)
 			continue
 		}
 		e.note(check, resultOK, "%d addresses are ready", p.Ready)
@@ -249,7 +261,8 @@ func (e *healthCheck) pools(ctx context.Context, s *service.Service) {
 // nodes notes what each node is and offers.
 func (e *healthCheck) nodes(ctx context.Context, s *service.Service) {
 	for _, f := range s.CheckNodes(ctx) {
-		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail, f.Advice})
+		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail,
+			f.Advice})
 	}
 }
 
@@ -263,17 +276,21 @@ func (e *healthCheck) chain(status service.ChainStatus, now time.Time) {
 	case status.Halted != "":
 		e.advise(check, resultFailed, "see `bursar halt status`", "halted: %s", status.Halted)
 	case status.Failing != "":
-		e.advise(check, resultFailed, "see what is said of each node above, and the log of the service", "not followed since %s: %s", moment(status.FailingSince), status.Failing)
+		e.advise(check, resultFailed, "see what is said of each node above, and the log of the service",
+			"not followed since %s: %s", moment(status.FailingSince), status.Failing)
 	case status.NodeError != "":
 		e.advise(check, resultFailed, "see what is said of each node above", "no node answers: %s", status.NodeError)
 	case status.Height < 0:
 		e.note(check, resultOK, "node at %d, final %d, not followed yet", status.Node.Latest.Height, status.Node.Final.Height)
 	case now.Sub(status.CheckedAt) > unseen:
-		e.advise(check, resultWarning, "see that `bursar serve` runs, and its log", "recorded up to %d, last looked at %s", status.Height, moment(status.CheckedAt))
+		e.advise(check, resultWarning, "see that `bursar serve` runs, and its log", "recorded up to %d, last looked at %s",
+			status.Height, moment(status.CheckedAt))
 	case status.Node.Latest.Height > uint64(status.Height)+farBehind:
-		e.advise(check, resultWarning, "wait while it catches up; see the log if it does not", "recorded up to %d, the node is at %d", status.Height, status.Node.Latest.Height)
+		e.advise(check, resultWarning, "wait while it catches up; see the log if it does not",
+			"recorded up to %d, the node is at %d", status.Height, status.Node.Latest.Height)
 	default:
-		e.note(check, resultOK, "node at %d, final %d, recorded up to %d", status.Node.Latest.Height, status.Node.Final.Height, status.Height)
+		e.note(check, resultOK, "node at %d, final %d, recorded up to %d", status.Node.Latest.Height,
+			status.Node.Final.Height, status.Height)
 	}
 }
 

@@ -90,7 +90,8 @@ func TestDoctorExaminesNodes(t *testing.T) {
 			t.Errorf("%s is not checked", check)
 		}
 	}
-	for _, check := range []string{"configuration", "database", "clock", "disk " + d.dir, "seed", "service", "chain bitcoin"} {
+	for _, check := range []string{"configuration", "database", "clock", "disk " + d.dir, "seed", "service",
+		"chain bitcoin"} {
 		if found[check].Result == "" {
 			t.Errorf("%s is not checked", check)
 		}
@@ -115,7 +116,8 @@ func TestDoctorExaminesNodes(t *testing.T) {
 	if !slices.Equal(results, []string{"clock failed", "history warning"}) || code != exitFailed {
 		t.Errorf("found %v, and exits with %d", results, code)
 	}
-	if o := d.run("", "doctor"); !strings.Contains(o.out, "What to do:\n  bitcoin http://") || !strings.Contains(o.out, "txindex=1") || strings.Contains(o.out+o.err, "hunter2") {
+	if o := d.run("", "doctor"); !strings.Contains(o.out, "What to do:\n  bitcoin http://") ||
+		!strings.Contains(o.out, "txindex=1") || strings.Contains(o.out+o.err, "hunter2") {
 		t.Errorf("it prints\n%s%s", o.out, o.err)
 	}
 }
@@ -129,19 +131,28 @@ func TestDoctorJudgesTheMachine(t *testing.T) {
 		result string
 		detail string
 	}{
-		"a database here":      {func(e *healthCheck) { e.clock(time.Time{}, now) }, resultOK, "on this machine"},
-		"a clock that agrees":  {func(e *healthCheck) { e.clock(now.Add(2*time.Second), now) }, resultOK, "2s off"},
-		"a clock that drifts":  {func(e *healthCheck) { e.clock(now.Add(-3*time.Second), now) }, resultWarning, "3s off"},
-		"a clock that is off":  {func(e *healthCheck) { e.clock(now.Add(31*time.Second), now) }, resultFailed, "31s off"},
-		"room":                 {func(e *healthCheck) { e.disk("/data", 1<<30, nil) }, resultOK, "1.0 GiB are free"},
-		"little room":          {func(e *healthCheck) { e.disk("/data", 1<<30-1, nil) }, resultWarning, "1024.0 MiB are free"},
-		"no room":              {func(e *healthCheck) { e.disk("/data", 100<<20-1, nil) }, resultFailed, "100.0 MiB are free"},
-		"a folder that is not": {func(e *healthCheck) { e.disk("/data", 0, errors.New("no such file")) }, resultFailed, "no such file"},
-		"a system that is mum": {func(e *healthCheck) { e.disk("/data", 0, errNoFreeSpace) }, resultWarning, "cannot be told"},
+		"a database here":     {func(e *healthCheck) { e.clock(time.Time{}, now) }, resultOK, "on this machine"},
+		"a clock that agrees": {func(e *healthCheck) { e.clock(now.Add(2*time.Second), now) }, resultOK, "2s off"},
+		"a clock that drifts": {func(e *healthCheck) { e.clock(now.Add(-3*time.Second), now) }, resultWarning, "3s off"},
+		"a clock that is off": {func(e *healthCheck) { e.clock(now.Add(31*time.Second), now) }, resultFailed, "31s off"},
+		"room":                {func(e *healthCheck) { e.disk("/data", 1<<30, nil) }, resultOK, "1.0 GiB are free"},
+		"little room": {func(e *healthCheck) {
+			e.disk("/data", 1<<30-1, nil)
+		}, resultWarning, "1024.0 MiB are free"},
+		"no room": {func(e *healthCheck) {
+			e.disk("/data", 100<<20-1, nil)
+		}, resultFailed, "100.0 MiB are free"},
+		"a folder that is not": {func(e *healthCheck) {
+			e.disk("/data", 0, errors.New("no such file"))
+		}, resultFailed, "no such file"},
+		"a system that is mum": {func(e *healthCheck) {
+			e.disk("/data", 0, errNoFreeSpace)
+		}, resultWarning, "cannot be told"},
 	} {
 		e := &healthCheck{}
 		c.judge(e)
-		if f := e.findings[0]; len(e.findings) != 1 || f.Result != c.result || !strings.Contains(f.Detail, c.detail) || (f.Advice == "") != (f.Result == resultOK) {
+		if f := e.findings[0]; len(e.findings) != 1 || f.Result != c.result || !strings.Contains(f.Detail, c.detail) ||
+			(f.Advice == "") != (f.Result == resultOK) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

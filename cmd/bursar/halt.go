@@ -54,7 +54,8 @@ type end struct {
 	actor
 }
 
-const haltHelp = "Nothing is drafted, signed or bumped from then on, on every replica, and the signer refuses it too. What was sent already is sent again " +
+const haltHelp = "Nothing is drafted, signed or bumped from then on, on every replica, and the signer refuses it " +
+	"too. What was sent already is sent again " +
 	"until it is in a block. Addresses, deposits and credits go on; withdrawals are accepted and wait.\n\n"
 
 type haltAllCommand struct {
@@ -79,7 +80,8 @@ type resumeCommand struct {
 
 // Help returns an example.
 func (resumeCommand) Help() string {
-	return "Ends what `bursar halt --all` began, and no halt of a chain, a currency or an account.\n\nExample:\n\n    bursar resume --all"
+	return "Ends what `bursar halt --all` began, and no halt of a chain, a currency or an account.\n\nExample:\n\n    " +
+		"bursar resume --all"
 }
 
 // Run ends the halt of everything.
@@ -178,7 +180,12 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 		if err := closeShort(ctx, tx, scope, kind); err != nil {
 			return err
 		}
-		if _, err := tx.Halts().End(ctx, store.Halt{Scope: scope, Kind: kind, Reason: e.Reason, Actor: e.name()}); err != nil {
+		if _, err := tx.Halts().End(ctx, store.Halt{
+			Scope:  scope,
+			Kind:   kind,
+			Reason: e.Reason,
+			Actor:  e.name(),
+		}); err != nil {
 			return err
 		}
 	}
@@ -215,7 +222,8 @@ func nothingUnsettled(ctx context.Context, tx *store.Tx, scope store.HaltScope, 
 	}
 	left, err := tx.ExternalSpends().List(ctx, bursar.ChainID(name), store.ExternalHalted, maxAlarms)
 	if i := slices.IndexFunc(left, func(x store.ExternalSpend) bool { return x.Height > 0 }); err == nil && i >= 0 {
-		err = fmt.Errorf("external spend %s was found meanwhile and is not settled; look at it with `bursar chain resume %s`", left[i].TxID, name)
+		err = fmt.Errorf("external spend %s was found meanwhile and is not settled; look at it with `bursar chain resume %s`",
+			left[i].TxID, name)
 	}
 	return err
 }

@@ -156,9 +156,10 @@ func (d *harness) booksKey() []byte {
 	if d.key != nil {
 		return d.key
 	}
-	keys, err := service.OpenKeys(config.Config{SeedFile: filepath.Join(d.dir, "seed.age"), Network: config.Regtest}, func(name string) string {
-		return map[string]string{"BURSAR_PASSPHRASE": passphrase}[name]
-	})
+	keys, err := service.OpenKeys(config.Config{SeedFile: filepath.Join(d.dir, "seed.age"), Network: config.Regtest},
+		func(name string) string {
+			return map[string]string{"BURSAR_PASSPHRASE": passphrase}[name]
+		})
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -178,7 +179,8 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		path := strings.TrimPrefix(leaf.FullPath(), "bursar ")
 		paths = append(paths, path)
 		o := d.run("", append(strings.Fields(path), "--help")...)
-		if o.code != 0 || o.err != "" || !strings.Contains(o.out, "Example:\n\n    ") || !strings.Contains(o.out, "bursar "+path) {
+		if o.code != 0 || o.err != "" || !strings.Contains(o.out, "Example:\n\n    ") ||
+			!strings.Contains(o.out, "bursar "+path) {
 			t.Errorf("bursar %s --help exits with %d, without an example or with %q", path, o.code, o.err)
 		}
 		for _, group := range leaf.AllFlags(false) {
@@ -195,12 +197,19 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		}
 	}
 	want := []string{
-		"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create", "account set",
-		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke", "key allow-ip", "key scopes", "key rotate",
-		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt", "currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
-		"withdrawal cancel", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close", "webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
-		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed return", "unattributed keep", "unattributed cancel",
-		"treasury show", "treasury withdraw", "treasury list", "reconcile", "doctor", "backup", "recovery status", "recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "version", "destination list", "destination add", "destination remove", "destination enable",
+		"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create",
+		"account set",
+		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke",
+		"key allow-ip", "key scopes", "key rotate",
+		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",
+		"currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
+		"withdrawal cancel", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close",
+		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
+		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed return",
+		"unattributed keep", "unattributed cancel",
+		"treasury show", "treasury withdraw", "treasury list", "reconcile", "doctor", "backup", "recovery status",
+		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "version", "destination list",
+		"destination add", "destination remove", "destination enable",
 		"destination disable"}
 	if !slices.Equal(paths, want) {
 		t.Errorf("the commands are %q", paths)
@@ -215,11 +224,13 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"sevre", `unexpected argument sevre`},
 		{"account", "see `bursar account --help`"},
 		{"account create", "missing flags: --name=STRING; see `bursar account create --help`"},
-		{"account create --name x --jsno", `unknown flag --jsno, did you mean "--json"?; see ` + "`bursar account create --help`"},
+		{"account create --name x --jsno", `unknown flag --jsno, did you mean "--json"?; see ` +
+			"`bursar account create --help`"},
 		{"key create nonsense", "not a UUID; see `bursar key create --help`"},
 		{"key rotate-webhook 0193a6a0-0000-7000-8000-000000000000 --overlap=-1h", "must not be below zero"},
 		{"key create 0193a6a0-0000-7000-8000-000000000000 --life=-1h", "--life must be more than zero"},
-		{"key create 0193a6a0-0000-7000-8000-000000000000 --allow-ip shop.example", `--allow-ip: not a network, such as 10.0.0.0/8 or 2001:db8::/32: "shop.example"`},
+		{"key create 0193a6a0-0000-7000-8000-000000000000 --allow-ip shop.example",
+			`--allow-ip: not a network, such as 10.0.0.0/8 or 2001:db8::/32: "shop.example"`},
 		{"key allow-ip 0193a6a0-0000-7000-8000-000000000000", "say what to change: --add CIDR, --remove CIDR or --clear"},
 		{"key allow-ip 0193a6a0-0000-7000-8000-000000000000 --add 10.0.0.1/8", `"10.0.0.1/8", did you mean 10.0.0.0/8?`},
 		{"key scopes 0193a6a0-0000-7000-8000-000000000000", `expected "<scopes>"`},
@@ -232,23 +243,29 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"chain probe bitcoin --back 0", "--back must be 1 or more"},
 		{"chain probe bitcoin --header X:y", "--header belongs to --endpoint"},
 		{"chain probe dogecoin", `chain "dogecoin" is not configured: name its endpoint with --endpoint`},
-		{"chain probe bitcoin --endpoint ws://me:hunter2@h", "a URL is not of the form http://user:password@host:port (or https)"},
+		{"chain probe bitcoin --endpoint ws://me:hunter2@h",
+			"a URL is not of the form http://user:password@host:port (or https)"},
 		{"withdrawal list --status lost", "--status must be one of"},
 		{"withdrawal list --limit 0", "--limit must lie between 1 and 10000"},
 		{"ledger export", "say whose books: --account ACCOUNT, or --all"},
 		{"ledger export --all --account 0193a6a0-0000-7000-8000-000000000000", "can't be used together"},
 		{"ledger export --all --csv --json", "can't be used together"},
-		{"ledger export --all --since yesterday", `--since "yesterday" is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z`},
+		{"ledger export --all --since yesterday",
+			`--since "yesterday" is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z`},
 		{"ledger export --all --since 2026-02-01 --until 2026-02-01", "--until must be later than --since"},
 		{"withdrawal reject 0193a6a0-0000-7000-8000-000000000000", "missing flags: --reason=STRING"},
-		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000", "say who gets it: --wallet WALLET, or --account ACCOUNT"},
-		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000 --wallet 0193a6a0-0000-7000-8000-000000000001 --account 0193a6a0-0000-7000-8000-000000000001", "can't be used together"},
+		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000",
+			"say who gets it: --wallet WALLET, or --account ACCOUNT"},
+		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000 --wallet 0193a6a0-0000-7000-8000-000000000001 " +
+			"--account 0193a6a0-0000-7000-8000-000000000001", "can't be used together"},
 		{"unattributed return 0193a6a0-0000-7000-8000-000000000000", "missing flags: --to=ADDRESS"},
 		{"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r:1 --to-memo 2", "--to names a memo already"},
 		{"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r --fee-from sender", "--fee-from must be one of"},
 		{"unattributed list --limit 0", "--limit must lie between 1 and 10000"},
-		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x", "missing flags: --currency=CODE or --family=FAMILY"},
-		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm", "can't be used together"},
+		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x",
+			"missing flags: --currency=CODE or --family=FAMILY"},
+		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm",
+			"can't be used together"},
 		{"destination list", "missing flags: --account=ACCOUNT"},
 		{"account set 0193a6a0-0000-7000-8000-000000000000", "say what to set"},
 		{"webhook list --status lost", "--status must be one of"},
@@ -260,11 +277,13 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"webhook redeliver --since 2026-01-31T12:00:00Z", "say what to send again"},
 		{"webhook redeliver --account 0193a6a0-0000-7000-8000-000000000000 --since noon", `--since "noon" is not a time`},
 		{"webhook test --url https://shop.example", "missing flags: --account"},
-		{"webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url https://shop.example --wallet 0193a6a0-0000-7000-8000-000000000000", "can't be used together"},
+		{"webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url https://shop.example --wallet " +
+			"0193a6a0-0000-7000-8000-000000000000", "can't be used together"},
 		{"webhook test --account 0193a6a0-0000-7000-8000-000000000000 --wait=-1s", "--wait must not be below zero"},
 		{"serve --log-format xml", "--log-format must be one of"},
 		{"signer", "signer.address is not configured"},
-		{"migrate --config missing.yaml", "the configuration file missing.yaml does not exist: create it, or name another one with --config"},
+		{"migrate --config missing.yaml",
+			"the configuration file missing.yaml does not exist: create it, or name another one with --config"},
 	} {
 		d.fails(exitUsage, test.want, strings.Fields(test.line)...)
 	}
@@ -276,12 +295,14 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 func TestMistakesOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t, "chains: {bitcoin: {rpc: 'http://a', confirmations: three}}")
-	d.fails(exitUsage, `bursar.yaml:4: chains.bitcoin.confirmations: "three" is not a whole number; allowed are 1 to 100`, "migrate")
+	d.fails(exitUsage, `bursar.yaml:4: chains.bitcoin.confirmations: "three" is not a whole number; allowed are 1 to 100`,
+		"migrate")
 	d = newHarness(t)
 	d.env = append(d.env, "BURSAR_LITSEN=:0")
 	d.fails(exitUsage, "BURSAR_LITSEN: there is no such setting (did you mean BURSAR_LISTEN?)", "account", "list")
 	d = newHarness(t, "database: postgres://me:hunter2@127.0.0.1:1/none")
-	if o := d.run("", "migrate"); o.code != exitFailed || strings.Contains(o.err, "hunter2") || !strings.Contains(o.err, "the database cannot be used") {
+	if o := d.run("", "migrate"); o.code != exitFailed || strings.Contains(o.err, "hunter2") ||
+		!strings.Contains(o.err, "the database cannot be used") {
 		t.Errorf("a database that is away: %+v", o)
 	}
 }

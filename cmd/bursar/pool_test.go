@@ -23,7 +23,8 @@ func TestAPoolIsFilledByHand(t *testing.T) {
 	if got := parse[[]listedPool](d, "seed", "pool", "--count", "1500", "--json"); !slices.Equal(got, want) {
 		t.Errorf("the pool is %+v", got)
 	}
-	if got := parse[[]listedPool](d, "seed", "pool", "--count", "20", "--json"); !slices.Equal(got, want) { // enough is there
+	if got := parse[[]listedPool](d, "seed", "pool", "--count", "20",
+		"--json"); !slices.Equal(got, want) { // enough is there
 		t.Errorf("then the pool is %+v", got)
 	}
 	if table := d.ok("seed", "pool", "--count", "1"); !strings.Contains(table, "FAMILY  READY  NEXT") {

@@ -20,7 +20,8 @@ func TestANewSeedComesBackFromItsWords(t *testing.T) {
 	d := newHarness(t)
 	made := d.run("", "seed", "new")
 	words := strings.Fields(made.out)
-	if made.code != 0 || len(words) != 24 || strings.Count(made.out, "\n") != 1 || !strings.Contains(made.err, "shown this once") {
+	if made.code != 0 || len(words) != 24 || strings.Count(made.out, "\n") != 1 ||
+		!strings.Contains(made.err, "shown this once") {
 		t.Fatalf("seed new exits with %d after %d words and says %q", made.code, len(words), made.err)
 	}
 	info, err := os.Stat(filepath.Join(d.dir, "seed.age"))
@@ -29,11 +30,13 @@ func TestANewSeedComesBackFromItsWords(t *testing.T) {
 	}
 	first := parse[signer.PublicKeys](d, "seed", "export-public")
 	other := newHarness(t)
-	if o := other.run(strings.ToUpper(strings.Join(words, "\n")), "seed", "restore"); o.code != 0 || o.out != "" || !strings.Contains(o.err, first.Fingerprint) {
+	if o := other.run(strings.ToUpper(strings.Join(words, "\n")), "seed", "restore"); o.code != 0 || o.out != "" ||
+		!strings.Contains(o.err, first.Fingerprint) {
 		t.Fatalf("seed restore gives %+v", o)
 	}
 	second := parse[signer.PublicKeys](other, "seed", "export-public")
-	if first.Fingerprint != second.Fingerprint || len(first.Accounts) == 0 || first.Accounts["evm"] != second.Accounts["evm"] {
+	if first.Fingerprint != second.Fingerprint || len(first.Accounts) == 0 ||
+		first.Accounts["evm"] != second.Accounts["evm"] {
 		t.Errorf("%+v became %+v", first, second)
 	}
 }

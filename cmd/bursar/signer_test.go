@@ -109,7 +109,8 @@ func TestTheSignerIsAProcessOfItsOwn(t *testing.T) {
 		var made struct {
 			Response struct{ Wallet struct{ Address string } }
 		}
-		if err := json.Unmarshal([]byte(body), &made); err != nil || want == "" || !strings.HasPrefix(made.Response.Wallet.Address, want) {
+		if err := json.Unmarshal([]byte(body), &made); err != nil || want == "" ||
+			!strings.HasPrefix(made.Response.Wallet.Address, want) {
 			t.Errorf("the first %s wallet is %s (%v), want %s", currency, body, err, want)
 		}
 	}

@@ -25,9 +25,11 @@ type unattributedAssignCommand struct {
 
 // Help returns an example.
 func (unattributedAssignCommand) Help() string {
-	return "The customer sees an ordinary confirmed deposit, with the address where the money really arrived, and the webhook of the wallet is told. " +
+	return "The customer sees an ordinary confirmed deposit, with the address where the money really arrived, and the " +
+		"webhook of the wallet is told. " +
 		"The deposit fee is taken as configured; the minimum is not looked at. This cannot be undone.\n\nExample:\n\n" +
-		"    bursar unattributed assign 0193a6a0-0000-7000-8000-000000000000 --wallet 0193a6a0-0000-7000-8000-000000000001 --note \"ticket 42: forgot the tag\""
+		"    bursar unattributed assign 0193a6a0-0000-7000-8000-000000000000 --wallet " +
+		"0193a6a0-0000-7000-8000-000000000001 --note \"ticket 42: forgot the tag\""
 }
 
 // Run assigns value.
@@ -53,9 +55,11 @@ type unattributedRefundCommand struct {
 
 // Help returns an example.
 func (unattributedRefundCommand) Help() string {
-	return "Ask the sender where to: an exchange's sending address is seldom one that it receives at. It is paid like a withdrawal; if the chain proves that it " +
+	return "Ask the sender where to: an exchange's sending address is seldom one that it receives at. It is paid like " +
+		"a withdrawal; if the chain proves that it " +
 		"paid nobody, it is undecided again.\n\nExample:\n\n" +
-		"    bursar unattributed return 0193a6a0-0000-7000-8000-000000000000 --to rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe:7 --note \"ticket 42\""
+		"    bursar unattributed return 0193a6a0-0000-7000-8000-000000000000 --to rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe:7 " +
+		"--note \"ticket 42\""
 }
 
 // Run orders a return.
@@ -68,7 +72,12 @@ func (cmd *unattributedRefundCommand) Run(ctx context.Context, c *call) error {
 		to += ":" + cmd.ToMemo
 	}
 	return c.resolveUnattributed(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) {
-		return s.Return(ctx, unattributed.Return{Deposit: cmd.ID, To: to, FromCapital: cmd.FeeFrom == "capital", Note: cmd.Note})
+		return s.Return(ctx, unattributed.Return{
+			Deposit:     cmd.ID,
+			To:          to,
+			FromCapital: cmd.FeeFrom == "capital",
+			Note:        cmd.Note,
+		})
 	})
 }
 
@@ -79,13 +88,16 @@ type unattributedKeepCommand struct {
 
 // Help returns an example.
 func (unattributedKeepCommand) Help() string {
-	return "For your own money at an address that customers share (XRP without a tag), and for what nobody can claim. This cannot be undone.\n\n" +
+	return "For your own money at an address that customers share (XRP without a tag), and for what nobody can claim. " +
+		"This cannot be undone.\n\n" +
 		"Example:\n\n    bursar unattributed keep 0193a6a0-0000-7000-8000-000000000000 --note \"reserve of the XRPL account\""
 }
 
 // Run keeps value.
 func (cmd *unattributedKeepCommand) Run(ctx context.Context, c *call) error {
-	return c.resolveUnattributed(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) { return s.Keep(ctx, cmd.ID, cmd.Note) })
+	return c.resolveUnattributed(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) {
+		return s.Keep(ctx, cmd.ID, cmd.Note)
+	})
 }
 
 type unattributedCancelCommand struct {
@@ -95,16 +107,21 @@ type unattributedCancelCommand struct {
 
 // Help returns an example.
 func (unattributedCancelCommand) Help() string {
-	return "The value is undecided again. What is signed cannot be called back.\n\nExample:\n\n    bursar unattributed cancel 0193a6a0-0000-7000-8000-000000000000"
+	return "The value is undecided again. What is signed cannot be called back.\n\nExample:\n\n    bursar unattributed " +
+		"cancel 0193a6a0-0000-7000-8000-000000000000"
 }
 
 // Run calls a return back.
 func (cmd *unattributedCancelCommand) Run(ctx context.Context, c *call) error {
-	return c.resolveUnattributed(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) { return s.Cancel(ctx, cmd.ID, cmd.Note) })
+	return c.resolveUnattributed(ctx, cmd.ID, func(s *unattributed.Service) (bursar.Resolution, error) {
+		return s.Cancel(ctx, cmd.ID, cmd.Note)
+	})
 }
 
 // resolveUnattributed carries out a decision and says what it was.
-func (c *call) resolveUnattributed(ctx context.Context, id bursar.ID, decide func(*unattributed.Service) (bursar.Resolution, error)) error {
+func (c *call) resolveUnattributed(
+	ctx context.Context, id bursar.ID, decide func(*unattributed.Service) (bursar.Resolution, error),
+) error {
 	s, err := c.service(ctx)
 	if err != nil {
 		return err

@@ -81,10 +81,11 @@ func (cmd *unattributedListCommand) Run(ctx context.Context, c *call) error {
 			return err
 		}
 	}
-	return list(c, cmd.JSON, listed, "DEPOSIT SEEN CURRENCY AMOUNT ADDRESS STATUS WHY DECISION NOTE", func(l listedUnattributed) []any {
-		decision, note := l.Resolution.words()
-		return []any{l.DepositID, l.SeenAt, l.Currency, l.Amount, l.Address, l.Status, l.Why, decision, note}
-	})
+	return list(c, cmd.JSON, listed, "DEPOSIT SEEN CURRENCY AMOUNT ADDRESS STATUS WHY DECISION NOTE",
+		func(l listedUnattributed) []any {
+			decision, note := l.Resolution.words()
+			return []any{l.DepositID, l.SeenAt, l.Currency, l.Amount, l.Address, l.Status, l.Why, decision, note}
+		})
 }
 
 func families(cfg config.Config) map[bursar.ChainID]bursar.Family {
@@ -98,10 +99,22 @@ func families(cfg config.Config) map[bursar.ChainID]bursar.Family {
 func listUnattributed(cfg config.Config, item unattributed.Item) (listedUnattributed, error) {
 	currency, err := cfg.Registry.Get(item.Currency)
 	if err != nil {
-		return listedUnattributed{}, fmt.Errorf("deposit %s is of %s, which is not in the configuration: put it back there", item.ID, item.Currency)
+		return listedUnattributed{}, fmt.Errorf("deposit %s is of %s, which is not in the configuration: put it back there",
+			item.ID, item.Currency)
 	}
-	l := listedUnattributed{DepositID: item.ID, Chain: item.Chain, Currency: item.Currency, Amount: currency.Exact(item.Amount), Address: item.Address.String(),
-		HashID: item.TxID, OutputIndex: item.Output, Status: item.Status, Why: item.Why, SeenAt: item.SeenAt, ConfirmedAt: optional(item.ConfirmedAt)}
+	l := listedUnattributed{
+		DepositID:   item.ID,
+		Chain:       item.Chain,
+		Currency:    item.Currency,
+		Amount:      currency.Exact(item.Amount),
+		Address:     item.Address.String(),
+		HashID:      item.TxID,
+		OutputIndex: item.Output,
+		Status:      item.Status,
+		Why:         item.Why,
+		SeenAt:      item.SeenAt,
+		ConfirmedAt: optional(item.ConfirmedAt),
+	}
 	if w := item.Wallet; w != nil {
 		l.WalletAtAddress = &walletAtAddress{w.ID, w.AccountID, w.Currency}
 	}
@@ -112,8 +125,17 @@ func listUnattributed(cfg config.Config, item unattributed.Item) (listedUnattrib
 }
 
 func listResolution(c bursar.Currency, n bursar.Resolution) *listedResolution {
-	l := &listedResolution{Kind: n.Kind, Status: n.Status, AccountID: optional(n.AccountID), WalletID: optional(n.WalletID), HashID: optional(n.TxID),
-		Error: optional(n.Error), Note: n.Note, DecidedAt: n.DecidedAt, CompletedAt: optional(n.CompletedAt)}
+	l := &listedResolution{
+		Kind:        n.Kind,
+		Status:      n.Status,
+		AccountID:   optional(n.AccountID),
+		WalletID:    optional(n.WalletID),
+		HashID:      optional(n.TxID),
+		Error:       optional(n.Error),
+		Note:        n.Note,
+		DecidedAt:   n.DecidedAt,
+		CompletedAt: optional(n.CompletedAt),
+	}
 	if n.Kind == bursar.ResolutionRefund {
 		l.To, l.Amount, l.Fee = optional(n.Address.String()), optional(c.Exact(n.Amount)), optional(c.Exact(n.Fee))
 	}
@@ -130,7 +152,8 @@ func (l *listedResolution) words() (decision, note string) {
 	case l.AccountID != nil:
 		decision = fmt.Sprintf("assigned to account %s", l.AccountID)
 	case l.To != nil:
-		decision = strings.TrimSpace(fmt.Sprintf("return of %s to %s, fees %s: %s %s %s", *l.Amount, *l.To, *l.Fee, l.Status, word(l.HashID), word(l.Error)))
+		decision = strings.TrimSpace(fmt.Sprintf("return of %s to %s, fees %s: %s %s %s", *l.Amount, *l.To, *l.Fee, l.Status,
+			word(l.HashID), word(l.Error)))
 	default:
 		decision = "kept"
 	}

@@ -64,18 +64,32 @@ func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 		s.Chain.Spending = chain.UTXOModel
 	}
 	f := &Harness{T: t, Account: bursar.ID{1}, Sim: sim.New(s.Chain)}
-	s.Native.Code, s.Native.Chain, s.Native.Decimals, s.Native.Places, s.Native.Minimum = "COIN", bursar.Ethereum, 8, 8, bursar.Units(1000)
+	s.Native.Code, s.Native.Chain, s.Native.Decimals, s.Native.Places, s.Native.Minimum = "COIN", bursar.Ethereum, 8, 8,
+		bursar.Units(1000)
 	s.Token.Code, s.Token.Chain, s.Token.Contract, s.Token.Decimals, s.Token.Places = "TOKEN", bursar.Ethereum,
 		f.Sim.Named("token"), 6, 2
 	s.Token.Minimum = bursar.Units(1000)
 	registry, err := bursar.NewRegistry([]bursar.Currency{s.Native, s.Token})
 	f.Must(err)
 	f.Wallet = bursar.Wallet{ID: bursar.ID{2}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("wallet")}}
-	f.Tokens = bursar.Wallet{ID: bursar.ID{3}, Currency: "TOKEN", Address: bursar.Address{Base: f.Sim.Named("token wallet")}}
-	f.Followed = service.Follow(service.Following{DB: db, Chain: f.Sim, Registry: registry, IDs: bursar.NewIDs(db.Now, nil),
-		Log: slog.New(slog.DiscardHandler), Hot: "hot", Capital: "hot"})
+	f.Tokens = bursar.Wallet{ID: bursar.ID{3}, Currency: "TOKEN",
+		Address: bursar.Address{Base: f.Sim.Named("token wallet")}}
+	f.Followed = service.Follow(service.Following{
+		DB:       db,
+		Chain:    f.Sim,
+		Registry: registry,
+		IDs:      bursar.NewIDs(db.Now, nil),
+		Log:      slog.New(slog.DiscardHandler),
+		Hot:      "hot",
+		Capital:  "hot",
+	})
 	f.Must(db.Do(f.T.Context(), func(tx *store.Tx) error {
-		if err := tx.Accounts().Insert(f.T.Context(), bursar.Account{ID: f.Account, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+		if err := tx.Accounts().Insert(f.T.Context(), bursar.Account{
+			ID:                f.Account,
+			Name:              "a",
+			CreatedAt:         tx.Now(),
+			WebhookGeneration: 1,
+		}); err != nil {
 			return err
 		}
 		if err := tx.Chains().Ensure(f.T.Context(), bursar.Ethereum); err != nil {
@@ -187,7 +201,8 @@ func (f *Harness) Alarms() (list []string) {
 
 func (f *Harness) WantAlarm(kind, message string) {
 	f.T.Helper()
-	if open := f.Alarms(); len(open) != 1 || !strings.HasPrefix(open[0], kind+": ") || !strings.Contains(open[0], message) {
+	if open := f.Alarms(); len(open) != 1 || !strings.HasPrefix(open[0], kind+": ") ||
+		!strings.Contains(open[0], message) {
 		f.T.Fatalf("the alarms are %q, want one of %s with %q", open, kind, message)
 	}
 }

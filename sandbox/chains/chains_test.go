@@ -16,7 +16,9 @@ import (
 func running(t *testing.T, id bursar.ChainID, manual bool) (*Chain, chan struct{}) {
 	t.Helper()
 	mined := make(chan struct{}, 1000)
-	c, err := Start(t.Context(), id, Options{Manual: manual, Log: slog.New(slog.DiscardHandler), Mined: func() { mined <- struct{}{} }})
+	c, err := Start(t.Context(), id, Options{Manual: manual, Log: slog.New(slog.DiscardHandler), Mined: func() {
+		mined <- struct{}{}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,8 @@ func mustAddress(t *testing.T, c *Chain) string {
 func TestUnknownChainsAreNamedWithThoseThereAre(t *testing.T) {
 	t.Parallel()
 	_, err := Start(t.Context(), "dogecoin", Options{})
-	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "dogecoin") || !strings.Contains(err.Error(), fmt.Sprint(Available()[0])) {
+	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "dogecoin") ||
+		!strings.Contains(err.Error(), fmt.Sprint(Available()[0])) {
 		t.Errorf("unknown chain: %v", err)
 	}
 }

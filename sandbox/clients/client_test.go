@@ -66,7 +66,8 @@ func (s *thirdParty) ask(t *testing.T, request map[string]any, out any) {
 		t.Fatalf("the third-party client is gone: %v", errors.Join(s.answers.Err(), io.EOF))
 	}
 	var refusal struct{ Error string }
-	if err := errors.Join(json.Unmarshal(s.answers.Bytes(), &refusal), json.Unmarshal(s.answers.Bytes(), out)); err != nil {
+	if err := errors.Join(json.Unmarshal(s.answers.Bytes(), &refusal),
+		json.Unmarshal(s.answers.Bytes(), out)); err != nil {
 		t.Fatalf("the third-party client says %q: %v", s.answers.Bytes(), err)
 	}
 	if refusal.Error != "" {

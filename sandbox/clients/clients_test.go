@@ -24,15 +24,18 @@ var cases = []struct {
 }{
 	{"BTC", "BTC", "bitcoinjs-lib", []payment{{"", []string{"30.50000001", "0.25"}}}, "12.75000001"},
 	{"LTC", "LTC", "bitcoinjs-lib", []payment{{"", []string{"30.50000001", "0.25"}}}, "12.75000001"},
-	{"ETH", "ETH", "ethers", []payment{{"", []string{"30.500000000000000001"}}, {"legacy", []string{"1.25"}}, {"access list", []string{"1.5"}}},
+	{"ETH", "ETH", "ethers", []payment{{"", []string{"30.500000000000000001"}}, {"legacy", []string{"1.25"}},
+		{"access list", []string{"1.5"}}},
 		"12.75000001"},
-	{"BNB", "BNB", "ethers", []payment{{"", []string{"30.500000000000000001"}}, {"legacy", []string{"1.25"}}}, "12.75000001"},
+	{"BNB", "BNB", "ethers", []payment{{"", []string{"30.500000000000000001"}}, {"legacy", []string{"1.25"}}},
+		"12.75000001"},
 	{"MATIC", "MATIC", "ethers", []payment{{"", []string{"30.500000000000000001"}}}, "12.75"},
 	{"USDT-MATIC", "MATIC", "ethers", []payment{{"", []string{"30.500001"}}}, "12.75"},
 	{"USDC-MATIC", "MATIC", "ethers", []payment{{"", []string{"30.500001"}}}, "12.75"},
 	{"TRX", "TRX", "tronweb", []payment{{"", []string{"30.500001"}}}, "12.75"},
 	{"USDT", "TRX", "tronweb", []payment{{"", []string{"30.500001"}}}, "12.75"},
-	{"SOL", "SOL", "@solana/web3.js", []payment{{"legacy", []string{"30.500000001"}}, {"versioned", []string{"1.250000001", "1.5"}}}, "12.75000001"},
+	{"SOL", "SOL", "@solana/web3.js", []payment{{"legacy", []string{"30.500000001"}},
+		{"versioned", []string{"1.250000001", "1.5"}}}, "12.75000001"},
 	{"XRP", "XRP", "xrpl", []payment{{"tag", []string{"30.500001"}}, {"X-address", []string{"1.250001"}}}, "12.75"},
 }
 
@@ -59,7 +62,8 @@ func TestThirdPartyClients(t *testing.T) {
 				t.Fatalf("the service does not offer %s", c.currency)
 			}
 			m := &meeting{sandbox: s, details: d, currency: c.currency}
-			m.thirdParty = meet(t, map[string]any{"folder": folder, "chain": d.Chain, "currency": c.currency, "native": c.coin, "contract": d.Contract,
+			m.thirdParty = meet(t, map[string]any{"folder": folder, "chain": d.Chain, "currency": c.currency, "native": c.coin,
+				"contract": d.Contract,
 				"decimals": d.Decimals, "rpc": s.Chains[d.Chain].RPC, "control": s.Control})
 			ours := []string{hot[d.Chain]}
 			for _, p := range c.payments {
@@ -88,7 +92,8 @@ func (m *meeting) pays(t *testing.T, p payment) (addresses []string) {
 	var shares []share
 	for _, amount := range p.amounts {
 		w := m.wallet(t, m.currency)
-		wallets, shares, addresses = append(wallets, w), append(shares, share{w.Address, amount}), append(addresses, w.Address)
+		wallets, shares, addresses = append(wallets, w), append(shares, share{w.Address, amount}),
+			append(addresses, w.Address)
 	}
 	hash := m.pay(t, p.form, shares)
 	for i, w := range wallets {
@@ -128,7 +133,9 @@ func (m *meeting) isPaid(t *testing.T, amount string, ours []string) {
 	if v.HashID != hash || v.Receiver != m.receiver || v.Amount != amount || v.Balance != amount {
 		t.Errorf("the third-party client finds %+v; want %s paid to %s in %s", v, amount, m.receiver, hash)
 	}
-	if len(v.Signers) == 0 || slices.ContainsFunc(v.Signers, func(signer string) bool { return !slices.Contains(ours, signer) }) {
+	if len(v.Signers) == 0 || slices.ContainsFunc(v.Signers, func(signer string) bool {
+		return !slices.Contains(ours, signer)
+	}) {
 		t.Errorf("it is signed by %v, want only %v", v.Signers, ours)
 	}
 	if v.Forged < leastBytes || v.Refused != v.Forged {

@@ -50,7 +50,8 @@ func (s *sandbox) wallet(t *testing.T, currency string) wallet {
 		t.Fatal(err)
 	}
 	var made struct{ Wallet wallet }
-	if err := s.call(http.MethodPost, "wallet", map[string]string{"currency": currency, "webhook": hook.URL}, &made); err != nil {
+	if err := s.call(http.MethodPost, "wallet", map[string]string{"currency": currency, "webhook": hook.URL},
+		&made); err != nil {
 		t.Fatal(err)
 	}
 	return made.Wallet

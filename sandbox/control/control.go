@@ -179,7 +179,8 @@ func read(body []byte, into any) error {
 	case errors.As(err, &semantic) && semantic.JSONPointer == "":
 		return wrong("the body must be a JSON object")
 	case errors.As(err, &semantic):
-		return wrong("the body does not fit: a value of the kind %s is not expected at %q", semantic.JSONKind, string(semantic.JSONPointer))
+		return wrong("the body does not fit: a value of the kind %s is not expected at %q", semantic.JSONKind,
+			string(semantic.JSONPointer))
 	case err != nil:
 		return wrong("the body is not a JSON object: %s", err)
 	}

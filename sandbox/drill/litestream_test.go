@@ -38,9 +38,11 @@ func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Contents.Entries < before || c.Contents.Entries > after {
-		t.Errorf("the replica has %d entries; %d were acknowledged %v before the end, %d at all", c.Contents.Entries, before, loses, after)
+		t.Errorf("the replica has %d entries; %d were acknowledged %v before the end, %d at all", c.Contents.Entries, before,
+			loses, after)
 	}
-	t.Logf("of %d entries %d were lost: the newest that is left is %v old", acked, acked-c.Contents.Entries, lost.Sub(c.Contents.LastEntry).Round(time.Millisecond))
+	t.Logf("of %d entries %d were lost: the newest that is left is %v old", acked, acked-c.Contents.Entries,
+		lost.Sub(c.Contents.LastEntry).Round(time.Millisecond))
 	other := "sqlite:" + filepath.Join(t.TempDir(), "bursar.db")
 	if _, err := backup.Restore(t.Context(), other, restored, time.Now()); err != nil {
 		t.Fatal(err)

@@ -221,11 +221,14 @@ func (w *harness) explained(h history, c *currency) *big.Int {
 		}
 	}
 	if events := w.events(h, c); available.Cmp(events) != 0 || held.Sign() != 0 {
-		w.t.Errorf("account %s: its ledger of %s has %v and %v held, deposits and withdrawals make %v and nothing", h.AccountID, c.code, available, held, events)
+		w.t.Errorf("account %s: its ledger of %s has %v and %v held, deposits and withdrawals make %v and nothing",
+			h.AccountID, c.code, available, held, events)
 	}
 	b := h.balances
-	if shown := c.floor(available); b.Balance[c.code] != shown || c.units(b.Held[c.code]).Sign() != 0 || c.units(b.Pending[c.code]).Sign() != 0 {
-		w.t.Errorf("account %s shows %s of %s, %s held and %s pending; its ledger has %s", h.AccountID, b.Balance[c.code], c.code, b.Held[c.code], b.Pending[c.code], shown)
+	if shown := c.floor(available); b.Balance[c.code] != shown || c.units(b.Held[c.code]).Sign() != 0 ||
+		c.units(b.Pending[c.code]).Sign() != 0 {
+		w.t.Errorf("account %s shows %s of %s, %s held and %s pending; its ledger has %s", h.AccountID, b.Balance[c.code],
+			c.code, b.Held[c.code], b.Pending[c.code], shown)
 	}
 	if available.Sign() < 0 {
 		w.t.Errorf("account %s owns %v of %s", h.AccountID, available, c.code)

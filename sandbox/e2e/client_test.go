@@ -142,7 +142,8 @@ func (a *account) wallet(c *currency) wallet {
 func (a *account) walletFor(c *currency, webhook string) wallet {
 	a.w.t.Helper()
 	var made struct{ Wallet wallet }
-	if err := a.call(http.MethodPost, "wallet", params{"currency": c.code, "webhook": webhook, "metadata": "e2e"}, nil, &made); err != nil {
+	if err := a.call(http.MethodPost, "wallet", params{"currency": c.code, "webhook": webhook, "metadata": "e2e"}, nil,
+		&made); err != nil {
 		a.w.t.Fatalf("create a %s wallet: %v", c.code, err)
 	}
 	made.Wallet.account, made.Wallet.currency = a, c
@@ -154,7 +155,9 @@ func (a *account) walletFor(c *currency, webhook string) wallet {
 func (a *account) charge(c *currency, minimum string, life time.Duration) charge {
 	a.w.t.Helper()
 	var made struct{ Charge charge }
-	a.w.must(a.call(http.MethodPost, "charge", params{"currency": c.code, "minimum": minimum, "expires": strconv.Itoa(int(life.Seconds())), "webhook": a.w.hook.url}, nil, &made))
+	a.w.must(a.call(http.MethodPost, "charge",
+		params{"currency": c.code, "minimum": minimum, "expires": strconv.Itoa(int(life.Seconds())), "webhook": a.w.hook.url},
+		nil, &made))
 	made.Charge.currency = c
 	a.w.remember(c, made.Charge.Address)
 	return made.Charge

@@ -106,7 +106,8 @@ func (w *harness) idleLoad(seed uint64) *load {
 }
 
 func (l *load) String() string {
-	return fmt.Sprintf("%d payments, %d wallets, %d orders taken, %d refused", l.paid.Load(), l.made.Load(), l.ordered.Load(), l.refused.Load())
+	return fmt.Sprintf("%d payments, %d wallets, %d orders taken, %d refused", l.paid.Load(), l.made.Load(),
+		l.ordered.Load(), l.refused.Load())
 }
 
 // end stops the load and waits until every question under way has its answer.

@@ -27,7 +27,8 @@ func (w *harness) healthOf() {
 	}
 	w.must(json.Unmarshal(w.run("chain", "status", "--json"), &status))
 	for _, s := range status {
-		if s.Height == nil || s.NodeHeight == nil || s.NodeFinal == nil || *s.NodeHeight < *s.NodeFinal || s.NodeError != nil || s.Halted != nil || s.HotBalance == nil {
+		if s.Height == nil || s.NodeHeight == nil || s.NodeFinal == nil || *s.NodeHeight < *s.NodeFinal ||
+			s.NodeError != nil || s.Halted != nil || s.HotBalance == nil {
 			w.t.Errorf("chain status: %+v", s)
 		}
 	}

@@ -36,10 +36,14 @@ func play(w *harness) {
 		name string
 		play func()
 	}{
-		{"receive", w.receive}, {"built-in receiver", w.builtInReceiver}, {"below minimum", w.belowMinimum}, {"fits no wallet", w.misdirected}, {"charges", w.charges},
-		{"internal transfers", w.internal}, {"refused orders", w.unmovable}, {"reorganisations", w.reorganise}, {"reversals that return", w.reverseAndReturn},
-		{"reversals that stay", w.reverseForGood}, {"faults", w.faults}, {"withdrawals", w.withdraw}, {"killed in a burst", w.killedInBurst},
-		{"killed while ordering", w.killedWhileOrdering}, {"late charges", w.lateCharges}, {"ended and started", w.endAndStart}, {"audit", w.audit},
+		{"receive", w.receive}, {"built-in receiver", w.builtInReceiver}, {"below minimum", w.belowMinimum},
+		{"fits no wallet", w.misdirected}, {"charges", w.charges},
+		{"internal transfers", w.internal}, {"refused orders", w.unmovable}, {"reorganisations", w.reorganise},
+		{"reversals that return", w.reverseAndReturn},
+		{"reversals that stay", w.reverseForGood}, {"faults", w.faults}, {"withdrawals", w.withdraw},
+		{"killed in a burst", w.killedInBurst},
+		{"killed while ordering", w.killedWhileOrdering}, {"late charges", w.lateCharges},
+		{"ended and started", w.endAndStart}, {"audit", w.audit},
 	} {
 		began := time.Now()
 		scene.play()

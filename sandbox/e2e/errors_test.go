@@ -139,7 +139,8 @@ func (o *operatorCLI) check(code string, d documented) {
 		o.Errorf("%s: %q is answered %s: %v", code, d.line, body, err)
 		return
 	}
-	if _, err := bursar.ParseID(id); err != nil || said.Success || said.Error.Code != code || status != d.status || said.RequestID != id || said.Error.Message == "" {
+	if _, err := bursar.ParseID(id); err != nil || said.Success || said.Error.Code != code || status != d.status ||
+		said.RequestID != id || said.Error.Message == "" {
 		o.Errorf("%q is answered %s %s with the ID %q, want %s %s", d.line, status, body, id, d.status, code)
 	}
 }
@@ -179,7 +180,8 @@ func (o *operatorCLI) freeze(on bool) {
 	}
 	db := storetest.Open(o, o.database.url)
 	if err := db.Do(o.Context(), func(tx *store.Tx) error {
-		return tx.Halts().Put(o.Context(), store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator, Reason: "for a test"})
+		return tx.Halts().Put(o.Context(), store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator,
+			Reason: "for a test"})
 	}); err != nil {
 		o.Fatal(err)
 	}
@@ -189,7 +191,8 @@ func (o *operatorCLI) freeze(on bool) {
 func (o *operatorCLI) key(args ...string) string {
 	o.Helper()
 	var made struct{ APIKey string }
-	if err := json.Unmarshal(o.run(append([]string{"key", "create", o.account, "--json"}, args...)...), &made); err != nil {
+	if err := json.Unmarshal(o.run(append([]string{"key", "create", o.account, "--json"}, args...)...),
+		&made); err != nil {
 		o.Fatal(err)
 	}
 	return made.APIKey

@@ -59,7 +59,8 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 	if held := w.onChain(ether, cold); w.taken() != "confirmed" || held.Cmp(ether.units("1.5")) != 0 {
 		t.Errorf("the treasury's order is %s, and its receiver holds %v units", w.taken(), held)
 	}
-	if out, err := w.try("reconcile", "--json"); err == nil || !strings.Contains(err.Error(), "uncovered: 6.25 USDT more is owed than is held") {
+	if out, err := w.try("reconcile", "--json"); err == nil ||
+		!strings.Contains(err.Error(), "uncovered: 6.25 USDT more is owed than is held") {
 		t.Errorf("customers' tokens were stolen, and reconcile says %v\n%s", err, out)
 	}
 	w.coverLosses()

@@ -40,7 +40,9 @@ func (w *harness) faults() {
 		var refused error
 		group.Go(func() { refused = placeAll(during, func() {}, (*order).insist) })
 		for _, p := range patients {
-			w.eventually(fmt.Sprintf("the service meets the node of %s, which is %s", p.chain, p.trouble), func() error { return w.attend(p, brought) })
+			w.eventually(fmt.Sprintf("the service meets the node of %s, which is %s", p.chain, p.trouble), func() error {
+				return w.attend(p, brought)
+			})
 		}
 		group.Wait()
 		w.must(refused)
@@ -60,7 +62,8 @@ func (w *harness) befall(n *network, trouble string) *patient {
 
 func (w *harness) trouble(p *patient, seconds int) {
 	w.t.Helper()
-	w.must(w.sandbox.ask(http.MethodPost, "/fault", map[string]any{"chain": p.chain, "kind": p.trouble, "seconds": seconds}, nil))
+	w.must(w.sandbox.ask(http.MethodPost, "/fault",
+		map[string]any{"chain": p.chain, "kind": p.trouble, "seconds": seconds}, nil))
 }
 
 // calls is how often the service has asked a network's node, and how often in vain.

@@ -92,7 +92,8 @@ func (w *harness) restart() {
 	before := w.sandbox
 	<-before.ended
 	w.start()
-	if w.sandbox.AccountID != before.AccountID || w.sandbox.APIKey != before.APIKey || w.sandbox.APISecret != before.APISecret || w.sandbox.WebhookSecret != before.WebhookSecret {
+	if w.sandbox.AccountID != before.AccountID || w.sandbox.APIKey != before.APIKey ||
+		w.sandbox.APISecret != before.APISecret || w.sandbox.WebhookSecret != before.WebhookSecret {
 		w.t.Fatal("the sandbox has another account after a restart")
 	}
 }
@@ -243,7 +244,8 @@ func (w *harness) rpc(n *network) string { return w.sandbox.Chains[n.chain].RPC 
 func (w *harness) onChain(c *currency, address string) *big.Int {
 	w.t.Helper()
 	var held struct{ Balance string }
-	w.must(w.sandbox.ask(http.MethodGet, "/balance?"+url.Values{"currency": {c.code}, "address": {base(address)}}.Encode(), nil, &held))
+	w.must(w.sandbox.ask(http.MethodGet, "/balance?"+url.Values{"currency": {c.code}, "address": {base(address)}}.Encode(),
+		nil, &held))
 	return c.units(held.Balance)
 }
 
@@ -269,7 +271,9 @@ func (w *harness) credited(list ...receipt) {
 	w.settled("confirmed", list...)
 	for _, r := range list {
 		for _, amount := range r.amounts {
-			w.eventually("webhook of a deposit of "+r.code, func() error { return r.account.notified("deposit", r.of(r.hash, amount)) })
+			w.eventually("webhook of a deposit of "+r.code, func() error {
+				return r.account.notified("deposit", r.of(r.hash, amount))
+			})
 		}
 	}
 }

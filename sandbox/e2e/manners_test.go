@@ -8,7 +8,8 @@ import (
 )
 
 // manners are the ways in which hosted providers and load balancers serve nodes: a service works with all of them.
-var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600", "plan-32601", "too-big", "unbatched", "batch-of-3",
+var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600", "plan-32601", "too-big", "unbatched",
+	"batch-of-3",
 	"small-body", "limited", "limited-date"}
 
 // playProviders has payments come in and go out while nodes are served as providers serve them. Nothing of it is waited
@@ -48,7 +49,8 @@ func (w *harness) during(round int) {
 	began := time.Now()
 	set := func(seconds int) {
 		for i, n := range w.networks() {
-			w.must(w.sandbox.ask(http.MethodPost, "/fault", map[string]any{"chain": n.chain, "kind": manners[(i+round)%len(manners)], "seconds": seconds}, nil))
+			w.must(w.sandbox.ask(http.MethodPost, "/fault",
+				map[string]any{"chain": n.chain, "kind": manners[(i+round)%len(manners)], "seconds": seconds}, nil))
 		}
 	}
 	set(3600)

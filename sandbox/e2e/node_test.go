@@ -56,7 +56,8 @@ func rpc(url, method string, out any, params ...any) error {
 		Result json.RawMessage
 		Error  *rpcError
 	}
-	if err := post(url, map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, &whole); err != nil {
+	if err := post(url, map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params},
+		&whole); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	if whole.Error != nil {

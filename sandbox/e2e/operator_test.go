@@ -36,12 +36,14 @@ func newOperatorCLI(t *testing.T) *operatorCLI {
 	t.Helper()
 	o := &operatorCLI{T: t, dir: t.TempDir(), program: build(t).bursar, vars: map[string]string{}}
 	curlrc(t, o.dir)
-	node, err := chains.Start(t.Context(), "bitcoin", chains.Options{Manual: true, Mined: func() {}, Log: slog.New(slog.DiscardHandler)})
+	node, err := chains.Start(t.Context(), "bitcoin",
+		chains.Options{Manual: true, Mined: func() {}, Log: slog.New(slog.DiscardHandler)})
 	o.need(err)
 	t.Cleanup(func() { node.Close() })
 	o.need(node.Mine(1))
 	o.database = newLine(t, storetest.Postgres(t))
-	o.write("bursar.yaml", "listen: 127.0.0.1:0\nadmin_listen: off\nnetwork: regtest\npoll_interval: 100ms\ndatabase: "+o.database.through+
+	o.write("bursar.yaml", "listen: 127.0.0.1:0\nadmin_listen: off\nnetwork: regtest\npoll_interval: 100ms\ndatabase: "+
+		o.database.through+
 		"\nchains: {bitcoin: "+node.Settings+"}\ncurrencies: {BTC: {withdrawal_maximum: 500}}\n")
 	o.run("seed", "new")
 	var made struct{ AccountID, APIKey, APISecret string }
@@ -51,7 +53,8 @@ func newOperatorCLI(t *testing.T) *operatorCLI {
 	address, err := node.NewAddress()
 	o.need(err)
 	o.account = made.AccountID
-	o.vars["KEY"], o.vars["SECRET"], o.vars["HOT"], o.vars["ADDRESS"] = made.APIKey, made.APISecret, status[0].HotAddress, address
+	o.vars["KEY"], o.vars["SECRET"], o.vars["HOT"], o.vars["ADDRESS"] = made.APIKey, made.APISecret, status[0].HotAddress,
+		address
 	o.vars["API"] = o.serve("bursar.yaml")
 	return o
 }
@@ -59,7 +62,9 @@ func newOperatorCLI(t *testing.T) *operatorCLI {
 // public runs a service on a public network, where limits hold, and returns where it listens. Its node is away.
 func (o *operatorCLI) public() string {
 	o.Helper()
-	o.write("public.yaml", "listen: 127.0.0.1:0\nadmin_listen: off\nnetwork: testnet\ndatabase: sqlite:public.db\nseed_file: seed.age\nchains: {bitcoin: {rpc: ['http://127.0.0.1:1']}}\n")
+	o.write("public.yaml",
+		"listen: 127.0.0.1:0\nadmin_listen: off\nnetwork: testnet\ndatabase: sqlite:public.db\nseed_file: "+
+			"seed.age\nchains: {bitcoin: {rpc: ['http://127.0.0.1:1']}}\n")
 	return o.serve("public.yaml")
 }
 

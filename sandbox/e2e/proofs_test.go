@@ -11,7 +11,8 @@ import (
 // for each of them, always in the same words, and signed; and that nothing else did.
 func (w *harness) announced(h history) {
 	w.t.Helper()
-	credits, reversals := map[string]map[string]bool{}, map[string]map[string]bool{} // ids of events that were taken, by deposit
+	credits, reversals := map[string]map[string]bool{},
+		map[string]map[string]bool{} // ids of events that were taken, by deposit
 	words := map[string][]byte{}
 	for _, d := range w.hook.taken() {
 		e := d.event.Response.Webhook
@@ -45,7 +46,8 @@ func (w *harness) announced(h history) {
 			standing = 1
 		}
 		if got, want := len(credits[d.DepositID]), len(reversals[d.DepositID])+standing; got != want {
-			w.t.Errorf("deposit %s of %s %s, %s, was announced as %d credits and %d reversals", d.DepositID, d.Amount, d.Currency, d.Status, got, want-standing)
+			w.t.Errorf("deposit %s of %s %s, %s, was announced as %d credits and %d reversals", d.DepositID, d.Amount,
+				d.Currency, d.Status, got, want-standing)
 		}
 		delete(credits, d.DepositID)
 	}
@@ -102,7 +104,8 @@ func (w *harness) solvent(n *network, owed map[*currency]*big.Int, lines map[str
 		if c.units(l.Custody).Cmp(lies) != 0 || c.units(l.OnChain).Cmp(lies) != 0 || c.units(l.Liabilities).Cmp(owes) != 0 {
 			w.t.Errorf("%s: the service says %+v; %v lie on the chain, %v are owed", c.code, l, lies, owes)
 		}
-		w.t.Logf("%-10s %v units at %d addresses, as in the books; the network took %v, customers paid %v", c.code, lies, len(ours), took, taken)
+		w.t.Logf("%-10s %v units at %d addresses, as in the books; the network took %v, customers paid %v", c.code, lies,
+			len(ours), took, taken)
 	}
 }
 

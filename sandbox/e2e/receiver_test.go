@@ -79,7 +79,8 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // it was cut off, and is sent again
 	}
-	d := delivery{id: r.Header.Get("webhook-id"), timestamp: r.Header.Get("webhook-timestamp"), signature: r.Header.Get("webhook-signature"), body: body}
+	d := delivery{id: r.Header.Get("webhook-id"), timestamp: r.Header.Get("webhook-timestamp"),
+		signature: r.Header.Get("webhook-signature"), body: body}
 	if err := json.Unmarshal(body, &d.event); err != nil {
 		d.event = event{} // the audit will find it
 	}
@@ -130,14 +131,16 @@ func (a *account) verify(d delivery) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("delivery %s of event %s: signature %q is not that of account %s", d.id, d.event.Response.Webhook.EventID, d.signature, a.AccountID)
+	return fmt.Errorf("delivery %s of event %s: signature %q is not that of account %s", d.id,
+		d.event.Response.Webhook.EventID, d.signature, a.AccountID)
 }
 
 // notified checks that the account was sent an event that satisfies is, signed, and that the hook took it.
 func (a *account) notified(kind string, is func(event) bool) error {
 	all := a.w.hook.taken()
 	for _, d := range all {
-		if e := d.event.Response.Webhook; e.AccountID == a.AccountID && e.Event == kind && d.status == http.StatusNoContent && is(d.event) {
+		if e := d.event.Response.Webhook; e.AccountID == a.AccountID && e.Event == kind && d.status == http.StatusNoContent &&
+			is(d.event) {
 			return a.verify(d)
 		}
 	}
@@ -148,7 +151,8 @@ func (a *account) notified(kind string, is func(event) bool) error {
 func (c *currency) of(hash, amount string) func(event) bool {
 	return func(e event) bool {
 		d := e.Response.Webhook.Deposit
-		return d != nil && d.Currency == c.code && d.HashID == hash && (amount == "" || c.units(d.Amount).Cmp(c.units(amount)) == 0)
+		return d != nil && d.Currency == c.code && d.HashID == hash &&
+			(amount == "" || c.units(d.Amount).Cmp(c.units(amount)) == 0)
 	}
 }
 

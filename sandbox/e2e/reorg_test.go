@@ -78,7 +78,8 @@ func (w *harness) reorganise() {
 	w.credited(back...)
 	for i, d := range w.shown(append(append([]receipt{}, kept...), back...)) {
 		if before := first[i]; before.DepositID != d.DepositID || i >= len(first)/2 && before.BlockHeight >= d.BlockHeight {
-			w.t.Errorf("%s: the deposit %s of block %d became %s of block %d", d.Currency, before.DepositID, before.BlockHeight, d.DepositID, d.BlockHeight)
+			w.t.Errorf("%s: the deposit %s of block %d became %s of block %d", d.Currency, before.DepositID, before.BlockHeight,
+				d.DepositID, d.BlockHeight)
 		}
 	}
 	for _, c := range list {
@@ -162,7 +163,9 @@ func (w *harness) reversed(list []taken) {
 	w.t.Helper()
 	w.settled("reversed", receipts(list)...)
 	for _, p := range list {
-		w.eventually("webhook of a reversal of "+p.code, func() error { return w.c.notified("deposit_reversed", p.of(p.hash, p.amounts[0])) })
+		w.eventually("webhook of a reversal of "+p.code, func() error {
+			return w.c.notified("deposit_reversed", p.of(p.hash, p.amounts[0]))
+		})
 	}
 	w.frozen()
 }

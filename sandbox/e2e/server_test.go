@@ -30,7 +30,8 @@ func newRemoteSigner(t *testing.T, p programs, database string) *harness {
 
 // newRemoteSignerOf is newApart with some of the chains, and with more of an environment.
 func newRemoteSignerOf(t *testing.T, p programs, database, chains string, environment ...string) *harness {
-	w := newWorldOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains, listen: freePort(t), admin: freePort(t),
+	w := newWorldOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains,
+		listen: freePort(t), admin: freePort(t),
 		environment: environment})
 	w.serve()
 	w.ready()
@@ -58,7 +59,8 @@ func (w *harness) serve() {
 func (w *harness) serveWith(environment []string) *server {
 	w.t.Helper()
 	command := exec.Command(w.programs.bursar, "serve", "--config", filepath.Join(w.dir, "bursar.yaml"))
-	command.Env = append(append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase")), environment...)
+	command.Env = append(append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase")),
+		environment...)
 	s := &server{command: command, log: &tail{}, ended: make(chan struct{})}
 	out, err := command.StderrPipe()
 	w.must(err)

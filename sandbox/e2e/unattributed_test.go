@@ -45,14 +45,16 @@ func runUnattributed(w *harness) {
 	token := w.astray(w.pay(usdt.currency, share{matic.Address, "12.5"}))
 	spare := w.astray(w.pay(usdt.currency, share{matic.Address, "7.25"}))
 	little := w.astray(w.pay(xrp.currency, share{hot, "0.75"}))
-	if !strings.Contains(unknown.Why, "tag") || token.WalletAtAddress == nil || token.WalletAtAddress.WalletID != matic.WalletID {
+	if !strings.Contains(unknown.Why, "tag") || token.WalletAtAddress == nil ||
+		token.WalletAtAddress.WalletID != matic.WalletID {
 		w.t.Errorf("it is said why: %+v and %+v", unknown, token)
 	}
 	w.keepCapital(xrp.currency)
 	w.refused("is of XRP and the deposit of USDT-MATIC", "assign", token.DepositID, "--wallet", xrp.WalletID)
 	w.refused("is our own", "return", unknown.DepositID, "--to", xrp.Address)
 	w.refused("not a payable address", "return", unknown.DepositID, "--to", matic.Address)
-	w.refused("cannot be paid back there", "return", little.DepositID, "--to", w.outsider(xrp.currency)) // less than a new account's reserve
+	w.refused("cannot be paid back there", "return", little.DepositID, "--to",
+		w.outsider(xrp.currency)) // less than a new account's reserve
 	w.refused("cannot be paid back there", "return", spare.DepositID, "--to", "0x0000000000000000000000000000000000000000")
 	w.run("unattributed", "keep", little.DepositID)
 	w.run("unattributed", "assign", untagged.DepositID, "--wallet", xrp.WalletID, "--note", "forgot the tag")
@@ -146,7 +148,8 @@ func (w *harness) keepCapital(c *currency) {
 // refused runs a decision that must fail with an explanation.
 func (w *harness) refused(explanation string, args ...string) {
 	w.t.Helper()
-	if _, err := w.try(append([]string{"unattributed"}, args...)...); err == nil || !strings.Contains(err.Error(), explanation) {
+	if _, err := w.try(append([]string{"unattributed"}, args...)...); err == nil ||
+		!strings.Contains(err.Error(), explanation) {
 		w.t.Errorf("bursar unattributed %v: %v; wanted %q", args, err, explanation)
 	}
 }
@@ -161,8 +164,10 @@ func (w *harness) wantReturned(c *currency, l unattributed, to, came string) {
 		}
 		return err
 	})
-	if c.sum(*l.Decision.Amount, *l.Decision.Fee).Cmp(c.units(came)) != 0 || *l.Decision.To != to || l.Decision.HashID == nil {
-		w.t.Errorf("of %s %s came back %s, and %s was kept, at %s", came, l.Currency, *l.Decision.Amount, *l.Decision.Fee, *l.Decision.To)
+	if c.sum(*l.Decision.Amount, *l.Decision.Fee).Cmp(c.units(came)) != 0 || *l.Decision.To != to ||
+		l.Decision.HashID == nil {
+		w.t.Errorf("of %s %s came back %s, and %s was kept, at %s", came, l.Currency, *l.Decision.Amount, *l.Decision.Fee,
+			*l.Decision.To)
 	}
 	if err := w.holds(c, to, *l.Decision.Amount); err != nil {
 		w.t.Error(err)

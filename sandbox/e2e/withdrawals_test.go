@@ -26,7 +26,8 @@ func (w *harness) request(a *account, c *currency, amount, address string) *orde
 	defer w.mu.Unlock()
 	w.drafts++
 	inside := slices.Contains(w.ours[c.network], base(address))
-	return &order{account: a, key: fmt.Sprintf("order-%d", w.drafts), currency: c, amount: amount, address: address, inside: inside}
+	return &order{account: a, key: fmt.Sprintf("order-%d", w.drafts), currency: c, amount: amount, address: address,
+		inside: inside}
 }
 
 // order notes a withdrawal that must be paid.
@@ -41,7 +42,8 @@ func (w *harness) order(a *account, c *currency, amount, address string) *order 
 // place asks for the withdrawal. All answers ever given must name the same one.
 func (o *order) place() error {
 	var made struct{ Withdrawal withdrawal }
-	err := o.account.call(http.MethodPost, "account/withdraw", params{"currency": o.code, "amount": o.amount, "address": o.address},
+	err := o.account.call(http.MethodPost, "account/withdraw",
+		params{"currency": o.code, "amount": o.amount, "address": o.address},
 		map[string]string{"X-API-SECRET": o.account.APISecret, "Idempotency-Key": o.key}, &made)
 	if err != nil {
 		return err

@@ -183,7 +183,8 @@ type answer struct {
 	body   string
 }
 
-const page = "<!DOCTYPE html><html><head><title>Service temporarily unavailable</title></head><body><h1>Please try again later</h1></body></html>"
+const page = "<!DOCTYPE html><html><head><title>Service temporarily unavailable</title></head><body><h1>Please try " +
+	"again later</h1></body></html>"
 
 // wrongAnswers is what overloaded nodes and the proxies before them have been seen to say.
 func wrongAnswers() []answer {

@@ -122,7 +122,8 @@ func (c *Cluster) url(user, database string) string {
 	for _, m := range c.members {
 		hosts = append(hosts, m.listen)
 	}
-	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&target_session_attrs=read-write&connect_timeout=3", user, strings.Join(hosts, ","), database)
+	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&target_session_attrs=read-write&connect_timeout=3", user,
+		strings.Join(hosts, ","), database)
 }
 
 // role is what Patroni says of a member.

@@ -19,7 +19,8 @@ import (
 	"github.com/bursar/bursar/sandbox/loopback"
 )
 
-const install = "run go run ./test -install patroni and go run ./test -install etcd, or leave such tests out with -short"
+const install = "run go run ./test -install patroni and go run ./test -install etcd, or leave such tests out with " +
+	"-short"
 
 // process is a program that ends with this one.
 type process struct {

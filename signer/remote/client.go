@@ -30,7 +30,13 @@ func Dial(a Address) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{DialContext: dial, MaxIdleConns: 4, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 8 << 10, DisableCompression: true}
+	transport := &http.Transport{
+		DialContext:            dial,
+		MaxIdleConns:           4,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: 8 << 10,
+		DisableCompression:     true,
+	}
 	refuse := func(*http.Request, []*http.Request) error { return errors.New("a signer redirects nobody") }
 	return &Client{http: &http.Client{Transport: transport, CheckRedirect: refuse, Timeout: askTime}}, nil
 }
@@ -52,7 +58,8 @@ func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 		return signer.KeyExport{}, fmt.Errorf("greet the signer: %w", err)
 	}
 	if a.Version != Version {
-		return signer.KeyExport{}, fmt.Errorf("the signer speaks version %d, this service %d: run the same release of both", a.Version, Version)
+		return signer.KeyExport{}, fmt.Errorf("the signer speaks version %d, this service %d: run the same release of both",
+			a.Version, Version)
 	}
 	return a.KeyExport, nil
 }
@@ -75,12 +82,19 @@ func (c *Client) Publics(ctx context.Context, family bursar.Family, from uint32,
 }
 
 // Sign is signer.Signer.Sign in the other process. The error is a *signer.RefusalError, or ErrUnavailable.
-func (c *Client) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+func (c *Client) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	var a signAnswer
 	err := c.ask(ctx, pathSign, signQuestion{id, order, unsigned}, &a)
 	var refused refusedError
 	if errors.As(err, &refused) {
-		return chain.SignedTx{}, &signer.RefusalError{Chain: id, OutgoingID: order.ID, Reason: refused.Reason, Detail: refused.Detail}
+		return chain.SignedTx{}, &signer.RefusalError{
+			Chain:      id,
+			OutgoingID: order.ID,
+			Reason:     refused.Reason,
+			Detail:     refused.Detail,
+		}
 	}
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("sign spend %s: %w", order.ID, err)

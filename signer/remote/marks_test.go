@@ -34,10 +34,12 @@ func TestTheSignerKeepsTheMarks(t *testing.T) {
 	}
 	content := json.RawMessage(`"` + strings.Repeat("x", 3<<20) + `"`)
 	e := marks.Entry{Chain: "tron", Number: 1, OutgoingID: "s", Pays: []string{"w"}, Content: content}
-	raised, err := one.Marks().Raise(t.Context(), marks.State{Signed: map[string]int64{"tron": 1}, Journal: []marks.Entry{e}})
+	raised, err := one.Marks().Raise(t.Context(),
+		marks.State{Signed: map[string]int64{"tron": 1}, Journal: []marks.Entry{e}})
 	b.must(err)
 	read, err := other.Marks().Load(t.Context())
-	if err != nil || !reflect.DeepEqual(read, raised) || !reflect.DeepEqual(read.Journal, []marks.Entry{e}) || read.Beat != 3 || !read.Complete("tron", 0) {
+	if err != nil || !reflect.DeepEqual(read, raised) || !reflect.DeepEqual(read.Journal, []marks.Entry{e}) ||
+		read.Beat != 3 || !read.Complete("tron", 0) {
 		t.Fatalf("the other replica reads %d entries, beat %d, %v", len(read.Journal), read.Beat, err)
 	}
 	for n := int64(2); err == nil; n++ { // each of 3 MiB

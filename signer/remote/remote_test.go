@@ -41,7 +41,9 @@ func newBench(t *testing.T) *bench {
 	b.keys, err = signer.KeysFromSeed(bytes.Repeat([]byte{3}, 64), signer.Testnet)
 	b.must(err)
 	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: signer.FamilyEVM, Spending: chain.AccountModel})
-	b.signer, err = signer.New(b.keys, map[bursar.ChainID]signer.Policy{bursar.Ethereum: {Capabilities: node.Capabilities(), Signable: node, MaxFee: bursar.Units(1 << 30)}})
+	b.signer, err = signer.New(b.keys,
+		map[bursar.ChainID]signer.Policy{bursar.Ethereum: {Capabilities: node.Capabilities(), Signable: node,
+			MaxFee: bursar.Units(1 << 30)}})
 	b.must(err)
 	pub, err := b.keys.Public(chain.Hot(signer.FamilyEVM))
 	b.must(err)
@@ -49,7 +51,8 @@ func newBench(t *testing.T) *bench {
 	b.must(err)
 	node.Pay(chain.Payment{Address: hot, Amount: bursar.Units(1 << 40)})
 	node.Mine(1)
-	b.order = chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30), From: chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
+	b.order = chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
+		From:     chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
 		Payments: []chain.Payment{{Address: bursar.Address{Base: node.Named("customer")}, Amount: bursar.Units(5000)}}}
 	b.unsigned, err = node.Build(t.Context(), b.order)
 	b.must(err)
@@ -199,7 +202,8 @@ func TestWhatAnswersIsNotBelievedBlindly(t *testing.T) {
 			server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: says}}
 			server.Start()
 			t.Cleanup(server.Close)
-			if _, err := b.dial(at).Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned); !errors.Is(err, remote.ErrUnavailable) {
+			if _, err := b.dial(at).Sign(t.Context(), bursar.Ethereum, b.order,
+				b.unsigned); !errors.Is(err, remote.ErrUnavailable) {
 				t.Fatalf("got %v", err)
 			}
 		})
@@ -239,9 +243,10 @@ func TestAnotherVersionIsRefused(t *testing.T) {
 	b, at := newBench(t), socket(t)
 	listener, err := at.Listen(t.Context())
 	b.must(err)
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]int{"version": 99})
-	})}}
+	server := &httptest.Server{Listener: listener,
+		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(map[string]int{"version": 99})
+		})}}
 	server.Start()
 	t.Cleanup(server.Close)
 	if _, err := b.dial(at).Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "speaks version 99") {

@@ -32,8 +32,15 @@ const stopTime = 10 * time.Second
 
 // Run serves until ctx ends, then finishes what is under way.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 60 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 8 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn)}
+	server := &http.Server{
+		Handler:           s.Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    8 << 10,
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+	}
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
@@ -96,7 +103,8 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if before := s.halted.Swap(q.Number); before != q.Number {
-		s.Log.Warn("told what is halted", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets", q.Assets)
+		s.Log.Warn("told what is halted", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
+			q.Assets)
 	}
 	s.answer(w, http.StatusOK, haltsAnswer{known})
 }
@@ -110,13 +118,15 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	var refused *signer.RefusalError
 	switch {
 	case errors.As(err, &refused):
-		s.Log.Warn("spend refused", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "reason", refused.Reason, "detail", refused.Detail)
+		s.Log.Warn("spend refused", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "reason", refused.Reason,
+			"detail", refused.Detail)
 		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail})
 	case err != nil:
 		s.Log.Error("spend not signed", "spend", q.Order.ID, "chain", q.Chain, "error", err)
 		http.Error(w, "it was not signed", http.StatusInternalServerError)
 	default:
-		s.Log.Info("spend signed", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "hash", signed.TxID, "payments", len(q.Order.Payments))
+		s.Log.Info("spend signed", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "hash", signed.TxID,
+			"payments", len(q.Order.Payments))
 		s.answer(w, http.StatusOK, signAnswer{signed})
 	}
 }

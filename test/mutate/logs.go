@@ -60,7 +60,9 @@ func prepares(s ast.Stmt) bool {
 		}
 		return !slices.ContainsFunc(s.Rhs, hasCall)
 	case *ast.IfStmt:
-		return s.Init == nil && s.Else == nil && !hasCall(s.Cond) && !slices.ContainsFunc(s.Body.List, func(s ast.Stmt) bool { return !prepares(s) })
+		return s.Init == nil && s.Else == nil && !hasCall(s.Cond) && !slices.ContainsFunc(s.Body.List, func(s ast.Stmt) bool {
+			return !prepares(s)
+		})
 	}
 	return false
 }

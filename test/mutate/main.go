@@ -37,7 +37,8 @@ import (
 
 // money are the packages whose mistakes cost money, and provers those whose tests must notice them.
 var (
-	money = []string{"ledger", "follow", "deposit", "withdrawal", "outgoing", "sweep", "signer", "unattributed", "recovery", "wallet", "account", "treasury", "audit",
+	money = []string{"ledger", "follow", "deposit", "withdrawal", "outgoing", "sweep", "signer", "unattributed",
+		"recovery", "wallet", "account", "treasury", "audit",
 		"reconcile"}
 	provers = append(slices.Clone(money), "signer/remote", "store", "charge", "service", "simulation")
 )
@@ -58,10 +59,13 @@ func run(ctx context.Context) error {
 	seed := flag.Uint64("seed", 1, "chooses the sample")
 	workers := flag.Int("workers", runtime.NumCPU(), "how many test processes run at once")
 	only := flag.String("only", "", "judge only mutants whose name contains this")
-	named := flag.String("named", "", "judge only the mutants whose names, or whose files' names, begin the lines of this file, such as the report of an earlier run")
+	named := flag.String("named", "",
+		"judge only the mutants whose names, or whose files' names, begin the lines of this file, such as the report of "+
+			"an earlier run")
 	onlyTests := flag.String("run", "", "judge only with the tests whose names match this expression")
 	again := flag.Bool("again", false, "judge the listed survivors too, and find those that a test notices by now")
-	budget := flag.Duration("budget", 40*time.Second, "how much of a processor's time the tests of one mutant may take; the slowest are left out")
+	budget := flag.Duration("budget", 40*time.Second,
+		"how much of a processor's time the tests of one mutant may take; the slowest are left out")
 	flag.Parse()
 	root, err := os.Getwd()
 	if err != nil {

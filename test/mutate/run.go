@@ -30,7 +30,9 @@ var histories = regexp.MustCompile(`^Test(Random|Storm|Histories)`)
 
 // watch runs every test of a wanted name once by itself and notes what it reaches. A test that fails without any mutant
 // is an error.
-func (b *built) watch(ctx context.Context, last int, workers int, wanted *regexp.Regexp, say func(string, ...any)) ([]test, error) {
+func (b *built) watch(
+	ctx context.Context, last int, workers int, wanted *regexp.Regexp, say func(string, ...any),
+) ([]test, error) {
 	var all []test
 	for _, pkg := range slices.Sorted(mapKeys(b.binaries)) {
 		b.quiet[pkg] = b.takes(ctx, pkg, noFailFile)
@@ -86,7 +88,8 @@ func (b *built) watchOne(ctx context.Context, t *test, last int) error {
 		return err
 	}
 	start := time.Now()
-	out, used, err := b.measure(ctx, t.pkg, []string{"MUTANT_MARKS=" + marks.Name()}, "-test.run", "^"+t.name+"$", "-test.short", "-test.timeout", "5m")
+	out, used, err := b.measure(ctx, t.pkg, []string{"MUTANT_MARKS=" + marks.Name()}, "-test.run", "^"+t.name+"$",
+		"-test.short", "-test.timeout", "5m")
 	if t.took, t.cost = time.Since(start), used; err != nil {
 		return fmt.Errorf("%s.%s fails without any mutant: %w\n%s", t.pkg, t.name, err, tail(out))
 	}

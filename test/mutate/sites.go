@@ -86,7 +86,12 @@ func find(root, dir string) ([]site, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := &finder{files: token.NewFileSet(), src: src, fails: map[ast.Stmt]bool{}, path: filepath.ToSlash(filepath.Join(dir, filepath.Base(name)))}
+		f := &finder{
+			files: token.NewFileSet(),
+			src:   src,
+			fails: map[ast.Stmt]bool{},
+			path:  filepath.ToSlash(filepath.Join(dir, filepath.Base(name))),
+		}
 		parsed, err := parser.ParseFile(f.files, name, src, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err

@@ -76,7 +76,8 @@ func findAnvil(t testing.TB) string {
 			return path
 		}
 	}
-	t.Fatal("this test needs anvil: run go run ./test -install anvil, or set BURSAR_ANVIL to one, or leave such tests out with -short")
+	t.Fatal("this test needs anvil: run go run ./test -install anvil, or set BURSAR_ANVIL to one, or leave such tests " +
+		"out with -short")
 	return ""
 }
 

@@ -202,7 +202,8 @@ func (b *Balancer) minedBy(c call, tip int) call {
 	var mined *struct {
 		BlockNumber *string `json:"blockNumber"`
 	}
-	if json.Unmarshal(answer.Result, &mined) == nil && mined != nil && mined.BlockNumber != nil && height(*mined.BlockNumber) > tip {
+	if json.Unmarshal(answer.Result, &mined) == nil && mined != nil && mined.BlockNumber != nil &&
+		height(*mined.BlockNumber) > tip {
 		return result(c, "null")
 	}
 	return answer

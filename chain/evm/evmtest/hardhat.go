@@ -86,7 +86,8 @@ func findHardhat(t testing.TB) string {
 			return path
 		}
 	}
-	t.Fatal("this test needs Hardhat: run go run ./test -install hardhat, or set BURSAR_HARDHAT to a folder with it, or leave such tests out with -short")
+	t.Fatal("this test needs Hardhat: run go run ./test -install hardhat, or set BURSAR_HARDHAT to a folder with it, " +
+		"or leave such tests out with -short")
 	return ""
 }
 

@@ -183,10 +183,17 @@ func (n *Node) send(t testing.TB, to *common.Address, value bursar.Amount, data 
 		gas = contractGas
 	}
 	nonce := n.Number(t, "eth_getTransactionCount", Payer(who).Hex(), "pending").Uint64()
-	tx, err := types.SignNewTx(Key(who), types.LatestSignerForChainID(new(big.Int).SetUint64(n.ChainID)), &types.DynamicFeeTx{
-		ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: nonce, Gas: gas, To: to, Value: value.Big(), Data: data,
-		GasTipCap: big.NewInt(2e9), GasFeeCap: big.NewInt(100e9),
-	})
+	tx, err := types.SignNewTx(Key(who), types.LatestSignerForChainID(new(big.Int).SetUint64(n.ChainID)),
+		&types.DynamicFeeTx{
+			ChainID:   new(big.Int).SetUint64(n.ChainID),
+			Nonce:     nonce,
+			Gas:       gas,
+			To:        to,
+			Value:     value.Big(),
+			Data:      data,
+			GasTipCap: big.NewInt(2e9),
+			GasFeeCap: big.NewInt(100e9),
+		})
 	if err != nil {
 		t.Fatalf("sign: %v", err)
 	}

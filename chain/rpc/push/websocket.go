@@ -92,7 +92,9 @@ func (c Config) connect(ctx context.Context, u *url.URL) (*websocket.Conn, error
 		Proxy: http.ProxyFromEnvironment, DialContext: c.Dial, TLSHandshakeTimeout: dialTime,
 		DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
 	}
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	conn, _, err := websocket.Dial(ctx, bare.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: headers})
 	if err != nil {
 		var failed *url.Error

@@ -112,7 +112,13 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.Params.PowLimitBits>>24 < 0x20 || !cfg.Params.PoWNoRetargeting {
 		return nil, fmt.Errorf("start %s: only chains with a fixed, trivial difficulty can be run", cfg.Params.Name)
 	}
-	n := &Node{cfg: cfg, params: ownParams(cfg.Params), started: cfg.Now(), blocks: map[chainhash.Hash]*blockInfo{}, served: make(chan struct{})}
+	n := &Node{
+		cfg:     cfg,
+		params:  ownParams(cfg.Params),
+		started: cfg.Now(),
+		blocks:  map[chainhash.Hash]*blockInfo{},
+		served:  make(chan struct{}),
+	}
 	n.methods = n.allMethods()
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s chain: %w", cfg.Params.Name, err), n.closeChain())

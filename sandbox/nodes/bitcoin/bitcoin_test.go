@@ -86,7 +86,8 @@ func TestBalanceOfEveryAddressKind(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})
 	for i, script := range []string{
-		"76a914" + strings.Repeat("11", 20) + "88ac", "a914" + strings.Repeat("12", 20) + "87", "0014" + strings.Repeat("13", 20),
+		"76a914" + strings.Repeat("11", 20) + "88ac", "a914" + strings.Repeat("12", 20) + "87",
+		"0014" + strings.Repeat("13", 20),
 		"0020" + strings.Repeat("14", 32), "5120" + "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798",
 	} {
 		raw, err := hex.DecodeString(script)
@@ -145,7 +146,8 @@ func TestOtherChain(t *testing.T) {
 	}
 	s, c := funded(t, n, "customer", coinUnit)
 	must[string](t, n, "sendrawtransaction", s.spend(t, c, a, 1000, 0))
-	if text := refused(t, n, codeRejected, "sendrawtransaction", s.spend(t, c, a, 50_000, 0)); text != "txn-mempool-conflict" {
+	if text := refused(t, n, codeRejected, "sendrawtransaction",
+		s.spend(t, c, a, 50_000, 0)); text != "txn-mempool-conflict" {
 		t.Errorf("double spend: %s", text)
 	}
 }
@@ -217,7 +219,8 @@ func TestCloseRemovesTemporaryFilesAndEndsChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := filepath.Glob(filepath.Join(kept, "*"))
-	if err != nil || fmt.Sprint(left) != fmt.Sprint([]string{filepath.Join(kept, journalName), filepath.Join(kept, "lock")}) {
+	if err != nil || fmt.Sprint(left) != fmt.Sprint([]string{filepath.Join(kept, journalName),
+		filepath.Join(kept, "lock")}) {
 		t.Errorf("data directory holds %v, %v", left, err)
 	}
 }

@@ -96,7 +96,8 @@ func (n *Node) assemble() error {
 	sigs, hashes := txscript.NewSigCache(cacheEntries), txscript.NewHashCache(cacheEntries)
 	clock := chainClock{n.cfg.Now}
 	chain, err := blockchain.New(&blockchain.Config{
-		DB: n.db, UtxoCacheMaxSize: utxoCacheBytes, ChainParams: n.params, TimeSource: clock, SigCache: sigs, HashCache: hashes,
+		DB: n.db, UtxoCacheMaxSize: utxoCacheBytes, ChainParams: n.params, TimeSource: clock, SigCache: sigs,
+		HashCache: hashes,
 	})
 	if err != nil {
 		return fmt.Errorf("create chain: %w", err)
@@ -119,7 +120,8 @@ func (n *Node) assemble() error {
 		IsDeploymentActive: chain.IsDeploymentActive,
 		SigCache:           sigs, HashCache: hashes,
 	})
-	policy := &mining.Policy{BlockMaxWeight: blockchain.MaxBlockWeight - 4000, BlockMaxSize: blockchain.MaxBlockBaseSize, TxMinFreeFee: minRelayRate}
+	policy := &mining.Policy{BlockMaxWeight: blockchain.MaxBlockWeight - 4000, BlockMaxSize: blockchain.MaxBlockBaseSize,
+		TxMinFreeFee: minRelayRate}
 	n.template = mining.NewBlkTmplGenerator(policy, n.params, n.pool, chain, clock, sigs, hashes)
 	return nil
 }

@@ -100,7 +100,8 @@ func conform(t *testing.T, cfg bitcoin.Config, network adapter.Network) {
 		}
 		t.Cleanup(func() { node.Close() })
 		id := bursar.ChainID(network.Family)
-		c, err := adapter.New(adapter.Config{ID: id, Network: network, Node: rpc.Config{URLs: []string{node.URL()}, MinPause: time.Millisecond}})
+		c, err := adapter.New(adapter.Config{ID: id, Network: network,
+			Node: rpc.Config{URLs: []string{node.URL()}, MinPause: time.Millisecond}})
 		if err != nil {
 			t.Fatal(err)
 		}

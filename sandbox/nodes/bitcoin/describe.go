@@ -74,7 +74,8 @@ func (n *Node) describe(tx *wire.MsgTx) *txJSON {
 	t := btcutil.NewTx(tx)
 	d := &txJSON{
 		TxID: tx.TxHash().String(), Hash: tx.WitnessHash().String(), Version: uint32(tx.Version), Size: tx.SerializeSize(),
-		VSize: mempool.GetTxVirtualSize(t), Weight: blockchain.GetTransactionWeight(t), LockTime: tx.LockTime, Hex: hex.EncodeToString(encodeTx(tx)),
+		VSize: mempool.GetTxVirtualSize(t), Weight: blockchain.GetTransactionWeight(t), LockTime: tx.LockTime,
+		Hex: hex.EncodeToString(encodeTx(tx)),
 	}
 	for _, in := range tx.TxIn {
 		v := vinJSON{Sequence: in.Sequence}
@@ -168,7 +169,8 @@ func scriptNumber(data []byte) string {
 }
 
 func pushedData(data []byte, signatures bool) string {
-	names := map[byte]string{1: "ALL", 2: "NONE", 3: "SINGLE", 0x81: "ALL|ANYONECANPAY", 0x82: "NONE|ANYONECANPAY", 0x83: "SINGLE|ANYONECANPAY"}
+	names := map[byte]string{1: "ALL", 2: "NONE", 3: "SINGLE", 0x81: "ALL|ANYONECANPAY", 0x82: "NONE|ANYONECANPAY",
+		0x83: "SINGLE|ANYONECANPAY"}
 	last := len(data) - 1
 	if name, ok := names[data[last]]; ok && signatures && isSignature(data) {
 		return fmt.Sprintf("%x[%s]", data[:last], name)

@@ -224,7 +224,8 @@ func (w *wallet) sign(tx *wire.MsgTx, spent []*utxo) error {
 		if string(spent[i].script) == string(w.scripts[1]) {
 			key = w.keys[1]
 		}
-		witness, err := txscript.WitnessSignature(tx, hashes, i, spent[i].value, spent[i].script, txscript.SigHashAll, key, true)
+		witness, err := txscript.WitnessSignature(tx, hashes, i, spent[i].value, spent[i].script, txscript.SigHashAll,
+			key, true)
 		if err != nil {
 			return fmt.Errorf("sign input %d: %w", i, err)
 		}

@@ -147,7 +147,8 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 	genesis := *params.GenesisHash
 	genesis[0] ^= 1
 	params.GenesisHash = &genesis
-	if _, err := Start(t.Context(), Config{DataDir: other, Params: params}); err == nil || !strings.Contains(err.Error(), "not one of chain") {
+	if _, err := Start(t.Context(), Config{DataDir: other, Params: params}); err == nil ||
+		!strings.Contains(err.Error(), "not one of chain") {
 		t.Errorf("start from another chain's journal: %v", err)
 	}
 }

@@ -16,7 +16,8 @@ func TestReplacement(t *testing.T) {
 	if again := must[string](t, n, "sendrawtransaction", raw); again != id {
 		t.Errorf("resending answers %s, want %s", again, id)
 	}
-	if text := refused(t, n, codeRejected, "sendrawtransaction", s.spend(t, c, second, 1_050, 0)); !strings.HasPrefix(text, "insufficient fee, rejecting replacement") {
+	if text := refused(t, n, codeRejected, "sendrawtransaction",
+		s.spend(t, c, second, 1_050, 0)); !strings.HasPrefix(text, "insufficient fee, rejecting replacement") {
 		t.Errorf("a bump that does not pay for itself: %s", text)
 	}
 	better := s.spend(t, c, second, 2_000, 0)
@@ -75,10 +76,13 @@ func TestPolicy(t *testing.T) {
 		code            int
 	}{
 		{"fee under 1 sat/vB", s.spend(t, c, a, 100, 0), "min relay fee not met, 100 < 110", codeRejected},
-		{"absurd fee", s.spend(t, c, a, coinUnit/2, 0), "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)", codeVerify},
+		{"absurd fee", s.spend(t, c, a, coinUnit/2, 0), "Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)",
+			codeVerify},
 		{"dust", s.spend(t, point{c.at, c.value}, a, coinUnit-293, 0), "dust", codeRejected},
-		{"wrong amount signed", s.spend(t, point{c.at, c.value - 1}, a, 1_000, 0), "mandatory-script-verify-flag-failed", codeRejected},
-		{"more out than in", s.spend(t, c, a, -1, 0), "bad-txns-in-belowout, value in (1.00) < value out (1.00000001)", codeRejected},
+		{"wrong amount signed", s.spend(t, point{c.at, c.value - 1}, a, 1_000, 0), "mandatory-script-verify-flag-failed",
+			codeRejected},
+		{"more out than in", s.spend(t, c, a, -1, 0), "bad-txns-in-belowout, value in (1.00) < value out (1.00000001)",
+			codeRejected},
 		{"relative lock", s.spend(t, c, a, 1_000, 10), "non-BIP68-final", codeRejected},
 	} {
 		if text := refused(t, n, test.code, "sendrawtransaction", test.raw); !strings.HasPrefix(text, test.want) {

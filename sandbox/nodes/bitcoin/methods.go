@@ -34,16 +34,20 @@ func (n *Node) chainMethods() []method {
 		{"invalidateblock \"blockhash\"", []string{"blockhash"}, 1, n.invalidateBlock},
 		{"reconsiderblock \"blockhash\"", []string{"blockhash"}, 1, n.reconsiderBlock},
 		{"submitblock \"hexdata\" ( \"dummy\" )", []string{"hexdata", "dummy"}, 1, n.submitBlock},
-		{"generatetoaddress nblocks \"address\" ( maxtries )", []string{"nblocks", "address", "maxtries"}, 2, n.generateToAddress},
-		{"generateblock \"output\" [\"rawtx/txid\",...] ( submit )", []string{"output", "transactions", "submit"}, 2, n.generateBlock},
+		{"generatetoaddress nblocks \"address\" ( maxtries )", []string{"nblocks", "address", "maxtries"}, 2,
+			n.generateToAddress},
+		{"generateblock \"output\" [\"rawtx/txid\",...] ( submit )", []string{"output", "transactions", "submit"}, 2,
+			n.generateBlock},
 	}
 }
 
 func (n *Node) transactionMethods() []method {
 	return []method{
-		{"getrawtransaction \"txid\" ( verbosity \"blockhash\" )", []string{"txid", "verbosity|verbose", "blockhash"}, 1, n.getRawTransaction},
+		{"getrawtransaction \"txid\" ( verbosity \"blockhash\" )", []string{"txid", "verbosity|verbose", "blockhash"}, 1,
+			n.getRawTransaction},
 		{"decoderawtransaction \"hexstring\" ( iswitness )", []string{"hexstring", "iswitness"}, 1, n.decodeRawTransaction},
-		{"sendrawtransaction \"hexstring\" ( maxfeerate maxburnamount )", []string{"hexstring", "maxfeerate", "maxburnamount"}, 1, n.sendRawTransaction},
+		{"sendrawtransaction \"hexstring\" ( maxfeerate maxburnamount )",
+			[]string{"hexstring", "maxfeerate", "maxburnamount"}, 1, n.sendRawTransaction},
 		{"testmempoolaccept [\"rawtx\",...] ( maxfeerate )", []string{"rawtxs", "maxfeerate"}, 1, n.testMempoolAccept},
 	}
 }
@@ -53,7 +57,8 @@ func (n *Node) mempoolMethods() []method {
 		{"getmempoolinfo", nil, 0, n.getMempoolInfo},
 		{"getmempoolentry \"txid\"", []string{"txid"}, 1, n.getMempoolEntry},
 		{"getrawmempool ( verbose mempool_sequence )", []string{"verbose", "mempool_sequence"}, 0, n.getRawMempool},
-		{"estimatesmartfee conf_target ( \"estimate_mode\" )", []string{"conf_target", "estimate_mode"}, 1, n.estimateSmartFee},
+		{"estimatesmartfee conf_target ( \"estimate_mode\" )", []string{"conf_target", "estimate_mode"}, 1,
+			n.estimateSmartFee},
 	}
 }
 

@@ -101,7 +101,9 @@ func (p params) has(i int) bool { return p.values[i] != nil }
 // mistyped is the answer to a parameter of the wrong JSON type.
 func (p params) mistyped(i int, want string) error {
 	name, _, _ := strings.Cut(p.names[i], "|")
-	return fail(codeType, "Wrong type passed:\n{\n    \"Position %d (%s)\": \"JSON value of type %s is not of expected type %s\"\n}", i+1, name, jsonType(p.values[i]), want)
+	return fail(codeType,
+		"Wrong type passed:\n{\n    \"Position %d (%s)\": \"JSON value of type %s is not of expected type %s\"\n}", i+1, name,
+		jsonType(p.values[i]), want)
 }
 
 func jsonType(v json.RawMessage) string {

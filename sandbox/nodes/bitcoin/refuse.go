@@ -79,7 +79,8 @@ func (n *Node) scriptRefusal(c *candidate) *refusal {
 	fetcher := txscript.NewMultiPrevOutFetcher(outs)
 	hashes := txscript.NewTxSigHashes(tx, fetcher)
 	for i, in := range tx.TxIn {
-		engine, err := txscript.NewEngine(c.spent[i].script, tx, i, txscript.StandardVerifyFlags, nil, hashes, c.spent[i].value, fetcher)
+		engine, err := txscript.NewEngine(c.spent[i].script, tx, i, txscript.StandardVerifyFlags, nil, hashes,
+			c.spent[i].value, fetcher)
 		if err == nil {
 			err = engine.Execute()
 		}

@@ -22,12 +22,14 @@ func (n *Node) checkReplacement(c *candidate, replaced []*btcutil.Tx) *refusal {
 	ancestors := n.ancestors(c.tx)
 	for _, rival := range replaced {
 		if ancestors[*rival.Hash()] {
-			return refuse("bad-txns-spends-conflicting-tx", fmt.Sprintf("%v spends conflicting transaction %v", c.tx.Hash(), rival.Hash()))
+			return refuse("bad-txns-spends-conflicting-tx",
+				fmt.Sprintf("%v spends conflicting transaction %v", c.tx.Hash(), rival.Hash()))
 		}
 		rivalDesc := entries[*rival.Hash()]
 		rate, rivalRate := c.fee*1000/c.vsize, rivalDesc.Fee*1000/mempool.GetTxVirtualSize(rival)
 		if rate <= rivalRate {
-			return refuse("insufficient fee", fmt.Sprintf("rejecting replacement %v; new feerate %s <= old feerate %s", c.tx.Hash(), feeRate(rate), feeRate(rivalRate)))
+			return refuse("insufficient fee", fmt.Sprintf("rejecting replacement %v; new feerate %s <= old feerate %s",
+				c.tx.Hash(), feeRate(rate), feeRate(rivalRate)))
 		}
 	}
 	gone := map[chainhash.Hash]bool{}
@@ -35,7 +37,9 @@ func (n *Node) checkReplacement(c *candidate, replaced []*btcutil.Tx) *refusal {
 		n.addDescendants(rival, gone)
 	}
 	if len(gone) > mempool.MaxReplacementEvictions {
-		return refuse("too many potential replacements", fmt.Sprintf("rejecting replacement %v; too many potential replacements (%d > %d)", c.tx.Hash(), len(gone), mempool.MaxReplacementEvictions))
+		return refuse("too many potential replacements",
+			fmt.Sprintf("rejecting replacement %v; too many potential replacements (%d > %d)", c.tx.Hash(), len(gone),
+				mempool.MaxReplacementEvictions))
 	}
 	if refused := n.checkNewInputs(c, replaced); refused != nil {
 		return refused
@@ -53,23 +57,29 @@ func (n *Node) checkNewInputs(c *candidate, replaced []*btcutil.Tx) *refusal {
 	}
 	for i, in := range c.tx.MsgTx().TxIn {
 		if !parents[in.PreviousOutPoint.Hash] && c.spent[i].height == unconfirmedHeight {
-			return refuse("replacement-adds-unconfirmed", fmt.Sprintf("replacement %v adds unconfirmed input, idx %d", c.tx.Hash(), i))
+			return refuse("replacement-adds-unconfirmed",
+				fmt.Sprintf("replacement %v adds unconfirmed input, idx %d", c.tx.Hash(), i))
 		}
 	}
 	return nil
 }
 
 // payForReplacement wants at least the fees of all that goes, and the relay fee for its own bandwidth on top.
-func payForReplacement(c *candidate, gone map[chainhash.Hash]bool, entries map[chainhash.Hash]*mempool.TxDesc) *refusal {
+func payForReplacement(
+	c *candidate, gone map[chainhash.Hash]bool, entries map[chainhash.Hash]*mempool.TxDesc,
+) *refusal {
 	var fees int64
 	for hash := range gone {
 		fees += entries[hash].Fee
 	}
 	if c.fee < fees {
-		return refuse("insufficient fee", fmt.Sprintf("rejecting replacement %v, less fees than conflicting txs; %s < %s", c.tx.Hash(), money(c.fee), money(fees)))
+		return refuse("insufficient fee", fmt.Sprintf("rejecting replacement %v, less fees than conflicting txs; %s < %s",
+			c.tx.Hash(), money(c.fee), money(fees)))
 	}
 	if more, least := c.fee-fees, feeAt(minRelayRate, c.vsize); more < least {
-		return refuse("insufficient fee", fmt.Sprintf("rejecting replacement %v, not enough additional fees to relay; %s < %s", c.tx.Hash(), money(more), money(least)))
+		return refuse("insufficient fee",
+			fmt.Sprintf("rejecting replacement %v, not enough additional fees to relay; %s < %s", c.tx.Hash(), money(more),
+				money(least)))
 	}
 	return nil
 }

@@ -66,7 +66,12 @@ func (n *Node) serve(ctx context.Context) error {
 		handler = n.cfg.Wrap(handler)
 	}
 	n.listener = listener
-	n.server = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 14}
+	n.server = &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    1 << 14,
+	}
 	go func() {
 		defer close(n.served)
 		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -157,7 +162,8 @@ func statusOf(err error) int {
 func (n *Node) answerBatch(ctx context.Context, body []byte) (int, []byte) {
 	var calls []json.RawMessage
 	if err := json.Unmarshal(body, &calls); err != nil || len(calls) > maxBatch {
-		return http.StatusInternalServerError, reply(request{}, nil, fail(codeInvalidRequest, "batch of more than %d calls", maxBatch))
+		return http.StatusInternalServerError,
+			reply(request{}, nil, fail(codeInvalidRequest, "batch of more than %d calls", maxBatch))
 	}
 	answers := make([]json.RawMessage, 0, len(calls))
 	for _, c := range calls {

@@ -20,17 +20,23 @@ func TestProtocol(t *testing.T) {
 		{`{"method":"getblockcount","params":null,"id":null}`, 200, `{"result":110,"error":null,"id":null}`},
 		{`{"method":"getblockcount","params":{},"id":"x<y"}`, 200, `{"result":110,"error":null,"id":"x<y"}`},
 		{`{"jsonrpc":"1.0","method":"ping","id":1}`, 200, `{"result":null,"error":null,"id":1}`},
-		{`{"method":"getblockhash","params":{"heights":1},"id":5}`, 500, `{"result":null,"error":{"code":-8,"message":"Unknown named parameter heights"},"id":5}`},
-		{`{"method":"getblockhash","params":{"height":9999},"id":5}`, 500, `{"result":null,"error":{"code":-8,"message":"Block height out of range"},"id":5}`},
-		{`{"method":"getblockhash","params":[1.5],"id":1}`, 500, `{"result":null,"error":{"code":-1,"message":"JSON integer out of range"},"id":1}`},
-		{`{"method":"getblockhash","params":[],"id":1}`, 500, `{"result":null,"error":{"code":-1,"message":"getblockhash height\n"},"id":1}`},
+		{`{"method":"getblockhash","params":{"heights":1},"id":5}`, 500,
+			`{"result":null,"error":{"code":-8,"message":"Unknown named parameter heights"},"id":5}`},
+		{`{"method":"getblockhash","params":{"height":9999},"id":5}`, 500,
+			`{"result":null,"error":{"code":-8,"message":"Block height out of range"},"id":5}`},
+		{`{"method":"getblockhash","params":[1.5],"id":1}`, 500,
+			`{"result":null,"error":{"code":-1,"message":"JSON integer out of range"},"id":1}`},
+		{`{"method":"getblockhash","params":[],"id":1}`, 500,
+			`{"result":null,"error":{"code":-1,"message":"getblockhash height\n"},"id":1}`},
 		{`{"method":"nosuch","id":1}`, 404, `{"result":null,"error":{"code":-32601,"message":"Method not found"},"id":1}`},
 		{`{"jsonrpc":"2.0","method":"getblockcount","id":1}`, 200, `{"jsonrpc":"2.0","result":110,"id":1}`},
 		{`{"jsonrpc":"2.0","method":"ping","id":1}`, 200, `{"jsonrpc":"2.0","result":null,"id":1}`},
 		{`{"jsonrpc":"2.0","method":"getblockcount","id":null}`, 200, `{"jsonrpc":"2.0","result":110,"id":null}`},
-		{`{"jsonrpc":"2.0","method":"nosuch","id":1}`, 200, `{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":1}`},
+		{`{"jsonrpc":"2.0","method":"nosuch","id":1}`, 200,
+			`{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found"},"id":1}`},
 		{`{"jsonrpc":"2.0","method":"getblockcount"}`, 204, ``},
-		{`{"jsonrpc":"3.0","method":"getblockcount","id":1}`, 400, `{"result":null,"error":{"code":-32600,"message":"JSON-RPC version not supported"},"id":1}`},
+		{`{"jsonrpc":"3.0","method":"getblockcount","id":1}`, 400,
+			`{"result":null,"error":{"code":-32600,"message":"JSON-RPC version not supported"},"id":1}`},
 		{`[]`, 200, `[]`},
 		{
 			`[{"method":"getblockcount","id":1},{"method":"nosuch","id":2},{"jsonrpc":"2.0","method":"getblockcount","id":3},{"jsonrpc":"2.0","method":"ping"}]`, 200,
@@ -43,7 +49,8 @@ func TestProtocol(t *testing.T) {
 		{`"x"`, 500, `{"result":null,"error":{"code":-32700,"message":"Top-level object parse error"},"id":null}`},
 		{`{"id":1}`, 400, `{"result":null,"error":{"code":-32600,"message":"Missing method"},"id":1}`},
 		{`{"id":1,"method":5}`, 400, `{"result":null,"error":{"code":-32600,"message":"Method must be a string"},"id":1}`},
-		{`{"id":1,"method":"getblockcount","params":5}`, 400, `{"result":null,"error":{"code":-32600,"message":"Params must be an array or object"},"id":1}`},
+		{`{"id":1,"method":"getblockcount","params":5}`, 400,
+			`{"result":null,"error":{"code":-32600,"message":"Params must be an array or object"},"id":1}`},
 	} {
 		status, raw := post(t, n.URL(), test.body)
 		if status != test.status || strings.TrimSpace(string(raw)) != test.want {
@@ -105,9 +112,12 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Cleanup(func() { _ = n.Close() })
 	for _, seed := range []string{
-		`{"method":"getblock","params":["00",2],"id":1}`, `[{"method":"gettxout","params":{"txid":"00","n":-1}}]`, `[[],{},null]`,
-		`{"method":"scantxoutset","params":["start",["addr(x)#12345678",{"desc":"raw(00)"}]]}`, `{"method":"sendrawtransaction","params":["02000000000100",1e9]}`,
-		`{"jsonrpc":"2.0","method":"validateaddress","params":["bcrt1q"],"id":{}}`, `{"method":"decoderawtransaction","params":["0200000001"]}`,
+		`{"method":"getblock","params":["00",2],"id":1}`, `[{"method":"gettxout","params":{"txid":"00","n":-1}}]`,
+		`[[],{},null]`,
+		`{"method":"scantxoutset","params":["start",["addr(x)#12345678",{"desc":"raw(00)"}]]}`,
+		`{"method":"sendrawtransaction","params":["02000000000100",1e9]}`,
+		`{"jsonrpc":"2.0","method":"validateaddress","params":["bcrt1q"],"id":{}}`,
+		`{"method":"decoderawtransaction","params":["0200000001"]}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -44,8 +44,9 @@ type blockJSON struct {
 func (n *Node) headerOf(b *blockInfo) (headerJSON, error) {
 	h := headerJSON{
 		Hash: b.hash.String(), Confirmations: n.confirmations(b), Height: b.height,
-		Version: b.header.Version, VersionHex: fmt.Sprintf("%08x", uint32(b.header.Version)), MerkleRoot: b.header.MerkleRoot.String(),
-		Time: b.header.Timestamp.Unix(), MedianTime: b.medianTime(), Nonce: b.header.Nonce,
+		Version: b.header.Version, VersionHex: fmt.Sprintf("%08x", uint32(b.header.Version)),
+		MerkleRoot: b.header.MerkleRoot.String(),
+		Time:       b.header.Timestamp.Unix(), MedianTime: b.medianTime(), Nonce: b.header.Nonce,
 		Bits: fmt.Sprintf("%08x", b.header.Bits), Target: target(b.header.Bits), Difficulty: difficulty(b.header.Bits),
 		ChainWork: fmt.Sprintf("%064x", b.work), NTx: b.txs,
 	}

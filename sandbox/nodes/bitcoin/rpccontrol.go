@@ -42,8 +42,9 @@ func (n *Node) getNetworkInfo(context.Context, params) (any, error) {
 		Addresses      []string  `json:"localaddresses"`
 		Warnings       []string  `json:"warnings"`
 	}{
-		Version: 290000, Subversion: n.cfg.UserAgent, Protocol: 70016, Services: "0000000000000009", ServiceNames: []string{"NETWORK", "WITNESS"},
-		LocalRelay: true, NetworkActive: true, Networks: networks, RelayFee: minRelayRate, IncrementalFee: minRelayRate,
+		Version: 290000, Subversion: n.cfg.UserAgent, Protocol: 70016, Services: "0000000000000009",
+		ServiceNames: []string{"NETWORK", "WITNESS"},
+		LocalRelay:   true, NetworkActive: true, Networks: networks, RelayFee: minRelayRate, IncrementalFee: minRelayRate,
 		Addresses: []string{}, Warnings: []string{},
 	}, nil
 }
@@ -96,7 +97,8 @@ func (n *Node) validateAddress(_ context.Context, p params) (any, error) {
 		Witness bool   `json:"iswitness"`
 		Version *int   `json:"witness_version,omitempty"`
 		Program string `json:"witness_program,omitempty"`
-	}{Valid: true, Address: scriptAddress(script, n.params), Script: hex.EncodeToString(script), Hash: txscript.IsPayToScriptHash(script)}
+	}{Valid: true, Address: scriptAddress(script, n.params), Script: hex.EncodeToString(script),
+		Hash: txscript.IsPayToScriptHash(script)}
 	if txscript.IsPayToAnchorScript(script) {
 		answer.Hash, answer.Witness = true, true
 	} else if version, program, ok := witnessProgram(script); ok {

@@ -60,7 +60,8 @@ func (n *Node) getMempoolInfo(context.Context, params) (any, error) {
 		Incremental satoshi `json:"incrementalrelayfee"`
 		Unbroadcast int     `json:"unbroadcastcount"`
 		FullRBF     bool    `json:"fullrbf"`
-	}{true, len(descs), bytes, usage, satoshi(fees), 300_000_000, minRelayRate, minRelayRate, minRelayRate, len(descs), !n.cfg.NoReplacement}, nil
+	}{true, len(descs), bytes, usage, satoshi(fees), 300_000_000, minRelayRate, minRelayRate, minRelayRate, len(descs),
+		!n.cfg.NoReplacement}, nil
 }
 
 func (n *Node) getMempoolEntry(_ context.Context, p params) (any, error) {
@@ -172,7 +173,8 @@ func (n *Node) estimateSmartFee(_ context.Context, p params) (any, error) {
 			return nil, err
 		}
 		if !slices.Contains([]string{"unset", "economical", "conservative", "UNSET", "ECONOMICAL", "CONSERVATIVE"}, mode) {
-			return nil, fail(codeParameter, `Invalid estimate_mode parameter, must be one of: "unset", "economical", "conservative"`)
+			return nil, fail(codeParameter,
+				`Invalid estimate_mode parameter, must be one of: "unset", "economical", "conservative"`)
 		}
 	}
 	if n.cfg.FeeRate == 0 {

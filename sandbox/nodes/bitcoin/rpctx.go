@@ -31,7 +31,8 @@ func (n *Node) getRawTransaction(_ context.Context, p params) (any, error) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	if hash == n.params.GenesisBlock.Transactions[0].TxHash() {
-		return nil, fail(codeAddressOrKey, "The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved")
+		return nil, fail(codeAddressOrKey,
+			"The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved")
 	}
 	f, err := n.find(hash, p)
 	if err != nil {
@@ -78,7 +79,8 @@ func (n *Node) find(hash chainhash.Hash, p params) (found, error) {
 		}
 		f, ok, err := n.findIn(hash, block)
 		if err == nil && !ok {
-			err = fail(codeAddressOrKey, "No such transaction found in the provided block. Use gettransaction for wallet transactions.")
+			err = fail(codeAddressOrKey,
+				"No such transaction found in the provided block. Use gettransaction for wallet transactions.")
 		}
 		return f, err
 	}

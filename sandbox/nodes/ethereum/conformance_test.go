@@ -154,7 +154,8 @@ func TestAdapterConformance(t *testing.T) {
 	for name, tracing := range map[string]bool{"traces": true, "balances": false} {
 		t.Run(name, func(t *testing.T) {
 			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-				node, err := ethereum.Start(context.Background(), ethereum.Config{ChainID: 31337, FinalityDepth: finality, Tracing: tracing})
+				node, err := ethereum.Start(context.Background(),
+					ethereum.Config{ChainID: 31337, FinalityDepth: finality, Tracing: tracing})
 				if err != nil {
 					t.Fatal(err)
 				}

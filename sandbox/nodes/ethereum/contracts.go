@@ -23,7 +23,8 @@ import (
 //	1c 5af150    GAS CALL POP                   the outcome is ignored
 //	1f 606001600156 PUSH1 0x60 ADD PUSH1 0x01 JUMP  next entry
 //	25 5b00      JUMPDEST STOP             end:
-const disperseCode = "5f" + "5b" + "36811015" + "602557" + "8060400135" + "5f52" + "5f5f60205f" + "8460200135" + "8535" + "5af150" +
+const disperseCode = "5f" + "5b" + "36811015" + "602557" + "8060400135" + "5f52" + "5f5f60205f" + "8460200135" +
+	"8535" + "5af150" +
 	"606001600156" + "5b00"
 
 // reverterCode passes its value on to the address in the first word of its call data, then reverts, which takes it

@@ -62,7 +62,8 @@ func TestSeveralChainsInOneProcess(t *testing.T) {
 func TestNamespaces(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})
-	if got := ask[string](t, n, "web3_sha3", "0x"); got != "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470" {
+	if got := ask[string](t, n, "web3_sha3",
+		"0x"); got != "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470" {
 		t.Errorf("web3_sha3 of nothing: %s", got)
 	}
 	ask[map[string]string](t, n, "txpool_status")
@@ -114,7 +115,8 @@ func TestMineMakesBlocksOfToday(t *testing.T) {
 	if head.WithdrawalsRoot != noWithdrawals || head.Withdrawals == nil || head.RequestsHash != noRequests {
 		t.Errorf("withdrawals root %s, requests hash %s", head.WithdrawalsRoot, head.RequestsHash)
 	}
-	if head.Difficulty != "0x0" || head.MixHash == parent.MixHash || head.ParentBeaconBlockRoot == "" || head.BlobGasUsed != "0x0" {
+	if head.Difficulty != "0x0" || head.MixHash == parent.MixHash || head.ParentBeaconBlockRoot == "" ||
+		head.BlobGasUsed != "0x0" {
 		t.Errorf("not a block of after the merge: %+v", head)
 	}
 	if number(t, head.GasLimit) != gasLimit || number(t, head.Timestamp) <= number(t, parent.Timestamp) {

@@ -106,7 +106,8 @@ func TestInternalPayments(t *testing.T) {
 // every frame that failed or lies within a failed one.
 func wantFrames(t *testing.T, n *Node, hash string, want map[string][]string) {
 	t.Helper()
-	traces := ask[[]struct{ Result frame }](t, n, "debug_traceBlockByHash", hash, map[string]string{"tracer": "callTracer"})
+	traces := ask[[]struct{ Result frame }](t, n, "debug_traceBlockByHash", hash,
+		map[string]string{"tracer": "callTracer"})
 	arrived, failures := map[string][]string{}, 0
 	var walk func(f frame)
 	walk = func(f frame) {
@@ -165,7 +166,8 @@ func sign(t *testing.T, n *Node, nonce uint64, price int64, to *common.Address, 
 	t.Helper()
 	id := n.chain.Config().ChainID
 	tx := types.MustSignNewTx(n.faucets[faucetCount-1].key, types.LatestSignerForChainID(id), &types.DynamicFeeTx{
-		ChainID: id, Nonce: nonce, GasTipCap: big.NewInt(price), GasFeeCap: big.NewInt(price), Gas: 200_000, To: to, Value: big.NewInt(1), Data: data,
+		ChainID: id, Nonce: nonce, GasTipCap: big.NewInt(price), GasFeeCap: big.NewInt(price), Gas: 200_000, To: to,
+		Value: big.NewInt(1), Data: data,
 	})
 	raw, err := tx.MarshalBinary()
 	if err != nil {

@@ -98,7 +98,8 @@ func (n *Node) TokenBalance(symbol, address string) (*big.Int, error) {
 
 // ShutOut puts an address on the token's list of those who may not have it, or takes it off. It waits for Mine.
 func (n *Node) ShutOut(symbol, address string, listed bool) (string, error) {
-	methods := map[TokenKind][2]string{UsdtLike: {"removeBlackList", "addBlackList"}, UsdcLike: {"unBlacklist", "blacklist"}}
+	methods := map[TokenKind][2]string{UsdtLike: {"removeBlackList", "addBlackList"},
+		UsdcLike: {"unBlacklist", "blacklist"}}
 	which := 0
 	if listed {
 		which = 1

@@ -143,12 +143,16 @@ func TestTokenRules(t *testing.T) {
 		{"a transfer that returns true", "USDC", func() { pay("USDC", b.ours, 6) }, []uint64{6}, 6},
 		{"two transfers of one transaction", "USDC", func() {
 			b.does(b.node.PayTokenMany("USDC", []ethereum.Output{
-				{Address: b.ours, Wei: big.NewInt(1)}, {Address: stranger, Wei: big.NewInt(2)}, {Address: b.ours, Wei: big.NewInt(1)},
+				{Address: b.ours, Wei: big.NewInt(1)}, {Address: stranger, Wei: big.NewInt(2)},
+				{Address: b.ours, Wei: big.NewInt(1)},
 			}))
 		}, []uint64{1, 1}, 8},
 		{"nothing at all", "USDT", func() { pay("USDT", b.ours, 0) }, nil, 5},
 		{"a payment to somebody else", "USDT", func() { pay("USDT", stranger, 9) }, nil, 5},
-		{"a payment that the contract refuses", "USDC", func() { shut("USDC", b.ours, true); pay("USDC", b.ours, 7) }, nil, 8},
+		{"a payment that the contract refuses", "USDC", func() {
+			shut("USDC", b.ours, true)
+			pay("USDC", b.ours, 7)
+		}, nil, 8},
 		{"a payment after that", "USDC", func() { shut("USDC", b.ours, false); pay("USDC", b.ours, 7) }, []uint64{7}, 15},
 		{"a payment to who is frozen", "USDT", func() { shut("USDT", b.ours, true); pay("USDT", b.ours, 3) }, []uint64{3}, 8},
 		{"tokens that are destroyed", "USDT", func() { b.does(b.node.Destroy("USDT", b.ours)) }, nil, 0},
@@ -164,7 +168,8 @@ func TestTokenRules(t *testing.T) {
 func TestUnlistedTokenIsNothing(t *testing.T) {
 	t.Parallel()
 	twin := ethereum.TokenSpec{Name: "USD Coin", Symbol: "USDC.e", Decimals: 6, Kind: ethereum.UsdcLike}
-	node, err := ethereum.Start(t.Context(), ethereum.Config{ChainID: 137, FinalityDepth: finality, Tokens: append(tokens(6), twin)})
+	node, err := ethereum.Start(t.Context(),
+		ethereum.Config{ChainID: 137, FinalityDepth: finality, Tokens: append(tokens(6), twin)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +212,8 @@ func TestDecimalsArePinned(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	problems := c.CheckAssets(t.Context())
-	if len(problems) != 1 || problems[0].Contract != contract || !strings.Contains(problems[0].What, "18 decimals and the configuration 6") {
+	if len(problems) != 1 || problems[0].Contract != contract ||
+		!strings.Contains(problems[0].What, "18 decimals and the configuration 6") {
 		t.Fatalf("problems %+v", problems)
 	}
 	if head, err := c.Head(t.Context()); err != nil {

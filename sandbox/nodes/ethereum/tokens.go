@@ -58,7 +58,8 @@ func newTokens(specs []TokenSpec) (map[string]token, error) {
 		name, known := kinds[spec.Kind]
 		_, twice := tokens[spec.Symbol]
 		if !known || twice || spec.Symbol == "" || spec.Decimals < 0 || spec.Decimals > 36 {
-			return nil, fmt.Errorf("token %+v is of no known kind, is there twice, or has no symbol or impossible decimals", spec)
+			return nil, fmt.Errorf("token %+v is of no known kind, is there twice, or has no symbol or impossible decimals",
+				spec)
 		}
 		code, err := readContract(name)
 		if err != nil {

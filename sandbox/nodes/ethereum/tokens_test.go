@@ -42,7 +42,8 @@ func wantTokens(t *testing.T, n *Node, symbol, address string, want int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := ask[string](t, n, "eth_call", map[string]any{"to": contract, "data": callData(t, n, symbol, "balanceOf", address)}, "latest")
+	said := ask[string](t, n, "eth_call", map[string]any{"to": contract,
+		"data": callData(t, n, symbol, "balanceOf", address)}, "latest")
 	if hexutil.MustDecode(said); new(big.Int).SetBytes(hexutil.MustDecode(said)).Cmp(got) != 0 {
 		t.Fatalf("balanceOf(%s) is %s, the slot has %s", address, said, got)
 	}
@@ -79,7 +80,8 @@ func TestTokensAreWhatTheyAreLike(t *testing.T) {
 			t.Fatalf("%s is at %s (%v)", spec.Symbol, contract, err)
 		}
 		call := func(data string) string {
-			return ask[string](t, n, "eth_call", map[string]any{"from": n.faucets[3].address, "to": contract, "data": data}, "latest")
+			return ask[string](t, n, "eth_call", map[string]any{"from": n.faucets[3].address, "to": contract, "data": data},
+				"latest")
 		}
 		if got := call("0x313ce567"); new(big.Int).SetBytes(hexutil.MustDecode(got)).Int64() != int64(spec.Decimals) {
 			t.Errorf("%s has decimals %s", spec.Symbol, got)
@@ -110,15 +112,18 @@ func TestPayTokens(t *testing.T) {
 		hash, err := n.PayToken(spec.Symbol, alone, big.NewInt(7))
 		done(t, n, "0x1", hash, err)
 		wantTokens(t, n, spec.Symbol, alone, 7)
-		if tx := ask[struct{ To, Value string }](t, n, "eth_getTransactionByHash", hash); common.HexToAddress(tx.To).Hex() != contract || tx.Value != "0x0" {
+		if tx := ask[struct{ To, Value string }](t, n, "eth_getTransactionByHash",
+			hash); common.HexToAddress(tx.To).Hex() != contract || tx.Value != "0x0" {
 			t.Errorf("a plain payment is %+v", tx)
 		}
-		hash, err = n.PayTokenMany(spec.Symbol, []Output{{first, big.NewInt(11)}, {second, big.NewInt(22)}, {first, big.NewInt(33)}})
+		hash, err = n.PayTokenMany(spec.Symbol,
+			[]Output{{first, big.NewInt(11)}, {second, big.NewInt(22)}, {first, big.NewInt(33)}})
 		done(t, n, "0x1", hash, err)
 		wantTokens(t, n, spec.Symbol, first, 44)
 		wantTokens(t, n, spec.Symbol, second, 22)
 		logs := transfersTo(t, n, first)
-		if len(logs) != 2 || logs[0].TransactionHash != hash || logs[1].TransactionHash != hash || common.HexToAddress(logs[0].Address).Hex() != contract {
+		if len(logs) != 2 || logs[0].TransactionHash != hash || logs[1].TransactionHash != hash ||
+			common.HexToAddress(logs[0].Address).Hex() != contract {
 			t.Errorf("two payments of one transaction appear as %+v", logs)
 		}
 	}
@@ -232,7 +237,8 @@ func TestTokensOutliveTheProcess(t *testing.T) {
 	hash, err = n.PayToken("USDC", address, big.NewInt(8))
 	done(t, n, "0x1", hash, err)
 	wantTokens(t, n, "USDC", address, 8)
-	if supply := new(big.Int).Mul(n.tokens["USDC"].each(), big.NewInt(tokenHolders+1)); supplyOf(t, n, "USDC").Cmp(supply) != 0 {
+	if supply := new(big.Int).Mul(n.tokens["USDC"].each(),
+		big.NewInt(tokenHolders+1)); supplyOf(t, n, "USDC").Cmp(supply) != 0 {
 		t.Errorf("%s USDC were given out, want %s", supplyOf(t, n, "USDC"), supply)
 	}
 }

@@ -89,7 +89,8 @@ func (a *attacker) send(to *common.Address, gas uint64, wei int64, code string) 
 		a.t.Fatal(err)
 	}
 	var id string
-	if err := a.rpc.Call(context.Background(), "eth_sendRawTransaction", []any{"0x" + hex.EncodeToString(raw)}, &id); err != nil {
+	if err := a.rpc.Call(context.Background(), "eth_sendRawTransaction", []any{"0x" + hex.EncodeToString(raw)},
+		&id); err != nil {
 		a.t.Fatal(err)
 	}
 	a.nonce++
@@ -150,7 +151,8 @@ func TestTraceBomb(t *testing.T) {
 				t.Fatalf("got %+v, %v", blocks, err)
 			}
 			want := map[chain.Transfer]bool{
-				{TxID: ids[1], Output: 1, Address: bursar.Address{Base: unnamed}, Amount: bursar.Units(13), Internal: true}:  bound == 0,
+				{TxID: ids[1], Output: 1, Address: bursar.Address{Base: unnamed}, Amount: bursar.Units(13),
+					Internal: true}: bound == 0,
 				{TxID: ids[2], Output: 0, Address: bursar.Address{Base: named}, Amount: bursar.Units(7)}:                     true,
 				{TxID: ids[3], Output: 0, Address: bursar.Address{Base: named}, Contract: contract, Amount: bursar.Units(9)}: true,
 				{TxID: ids[4], Output: 1, Address: bursar.Address{Base: named}, Amount: bursar.Units(11), Internal: true}:    true,
@@ -161,7 +163,8 @@ func TestTraceBomb(t *testing.T) {
 				}
 			}
 			notes := blocks[0].Anomalies
-			if bound == 0 && len(notes) != 0 || bound > 0 && (len(notes) != 1 || !strings.Contains(notes[0].What, "no endpoint could trace it")) {
+			if bound == 0 && len(notes) != 0 || bound > 0 &&
+				(len(notes) != 1 || !strings.Contains(notes[0].What, "no endpoint could trace it")) {
 				t.Errorf("anomalies %+v", notes)
 			}
 			if state := c.Stats()[0].State; state != rpc.StateUp {

@@ -22,7 +22,9 @@ func (n *Node) admits(t *transaction) error {
 	case !slices.Contains(n.refused, t.version):
 		return nil
 	case t.version == 1:
-		return fail(codeParams, "failed to deserialize solana_transaction::versioned::VersionedTransaction: invalid value: integer `1`, expected a valid transaction message version")
+		return fail(codeParams,
+			"failed to deserialize solana_transaction::versioned::VersionedTransaction: invalid value: integer `1`, expected "+
+				"a valid transaction message version")
 	}
 	return fail(codeParams, "invalid transaction: Transaction version is unsupported")
 }

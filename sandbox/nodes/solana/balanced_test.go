@@ -100,7 +100,8 @@ func TestThroughALoadBalancer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &follower{chain: c, watch: chaintest.NewWatch(), last: head.Final, arrived: map[string]int{}, included: map[string]int{}}
+	f := &follower{chain: c, watch: chaintest.NewWatch(), last: head.Final, arrived: map[string]int{},
+		included: map[string]int{}}
 	var wallets, sent []string
 	for round := range 120 {
 		wallet := n.NewAddress()

@@ -57,7 +57,12 @@ type bank struct {
 
 // newBank is a chain of one block, whose hash depends on the salt, on a machine that knows these programs.
 func newBank(builtins map[key]account, salt []byte, time int64) *bank {
-	b := &bank{accounts: map[key]account{}, bySlot: map[uint64]*block{}, byHash: map[key]uint64{}, byID: map[signature]*included{}}
+	b := &bank{
+		accounts: map[key]account{},
+		bySlot:   map[uint64]*block{},
+		byHash:   map[key]uint64{},
+		byID:     map[signature]*included{},
+	}
 	maps.Copy(b.accounts, builtins)
 	b.accounts[faucetKey()] = account{lamports: faucetLamports}
 	b.push(&block{hash: sha256.Sum256(append([]byte("bursar sandbox genesis"), salt...)), time: time, salt: salt})

@@ -25,6 +25,12 @@ func (n *Node) taker() *Node {
 
 // clone copies what later blocks and reorganisations change. Blocks and accounts themselves are never changed in place.
 func (b *bank) clone() *bank {
-	return &bank{accounts: maps.Clone(b.accounts), blocks: slices.Clone(b.blocks), bySlot: maps.Clone(b.bySlot), byHash: maps.Clone(b.byHash),
-		byID: maps.Clone(b.byID), final: b.final}
+	return &bank{
+		accounts: maps.Clone(b.accounts),
+		blocks:   slices.Clone(b.blocks),
+		bySlot:   maps.Clone(b.bySlot),
+		byHash:   maps.Clone(b.byHash),
+		byID:     maps.Clone(b.byID),
+		final:    b.final,
+	}
 }

@@ -19,7 +19,8 @@ type question struct {
 
 func (q question) put(t *testing.T, url string) string {
 	t.Helper()
-	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": q.method, "params": append([]any{}, q.params...)})
+	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": q.method,
+		"params": append([]any{}, q.params...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,11 +48,16 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	mine(t, n, 2) // confirmed, not final
 	height := n.Height()
 	questions := []question{
-		{"getAccountInfo", []any{w.address(), object{"commitment": "processed"}}}, {"getBalance", []any{w.address(), object{"commitment": "finalized"}}},
-		{"getSlot", []any{object{"commitment": "processed"}}}, {"getSlot", []any{object{"commitment": "finalized"}}}, {"getBlockHeight", nil},
-		{"getLatestBlockhash", []any{object{"commitment": "finalized"}}}, {"getTransaction", []any{old, object{"commitment": "confirmed", "encoding": "base64"}}},
-		{"getSignatureStatuses", []any{[]string{old}}}, {"getBlocks", []any{1, height + 5, object{"commitment": "confirmed"}}},
-		{"getBlock", []any{height + 1, object{"commitment": "confirmed", "transactionDetails": "signatures"}}}, {"getEpochInfo", nil},
+		{"getAccountInfo", []any{w.address(), object{"commitment": "processed"}}},
+		{"getBalance", []any{w.address(), object{"commitment": "finalized"}}},
+		{"getSlot", []any{object{"commitment": "processed"}}}, {"getSlot", []any{object{"commitment": "finalized"}}},
+		{"getBlockHeight", nil},
+		{"getLatestBlockhash", []any{object{"commitment": "finalized"}}},
+		{"getTransaction", []any{old, object{"commitment": "confirmed", "encoding": "base64"}}},
+		{"getSignatureStatuses", []any{[]string{old}}},
+		{"getBlocks", []any{1, height + 5, object{"commitment": "confirmed"}}},
+		{"getBlock", []any{height + 1, object{"commitment": "confirmed", "transactionDetails": "signatures"}}},
+		{"getEpochInfo", nil},
 	}
 	server := httptest.NewServer(n.Behind())
 	defer server.Close()

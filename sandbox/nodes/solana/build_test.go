@@ -35,7 +35,8 @@ type doing struct {
 }
 
 func transferOfLamports(from, to key, lamports uint64) doing {
-	return doing{systemProgram(), []use{{from, true, true}, {to, false, true}}, append(le32(transferCode), le64(lamports)...)}
+	return doing{systemProgram(), []use{{from, true, true}, {to, false, true}},
+		append(le32(transferCode), le64(lamports)...)}
 }
 
 func budgetDoing(data ...byte) doing { return doing{program: budgetProgram(), data: data} }

@@ -46,7 +46,8 @@ func TestReorgAboveFinality(t *testing.T) {
 		t.Fatal(err)
 	}
 	if balance(t, n, kept) != sol || balance(t, n, dropped) != 0 || n.Height() <= height {
-		t.Fatalf("after the reorganisation %d and %d, at slot %d of %d", balance(t, n, kept), balance(t, n, dropped), n.Height(), height)
+		t.Fatalf("after the reorganisation %d and %d, at slot %d of %d", balance(t, n, kept), balance(t, n, dropped),
+			n.Height(), height)
 	}
 	mine(t, n, 6)
 	blocks, err := c.After(t.Context(), head.Final, 100, watch)
@@ -119,7 +120,8 @@ func busy(t testing.TB, cfg solana.Config) (*solana.Node, []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		(spend{from: w, to: addresses[0], lamports: 1, blockhash: latest(t, n, "finalized")}).send(t, n, object{"skipPreflight": true})
+		(spend{from: w, to: addresses[0], lamports: 1, blockhash: latest(t, n, "finalized")}).send(t, n,
+			object{"skipPreflight": true})
 		if random.IntN(2) == 0 {
 			mine(t, n, 1+random.IntN(3))
 		}
@@ -285,9 +287,11 @@ func TestPaymentsThatAreNone(t *testing.T) {
 		many[i] = solana.Output{Address: n.NewAddress(), Lamports: sol}
 	}
 	for name, outputs := range map[string][]solana.Output{
-		"nothing": nil, "too many": many, "no address": {{Address: "x", Lamports: sol}}, "no amount": {{Address: n.NewAddress()}},
-		"less than rent": {{Address: n.NewAddress(), Lamports: 890_879}}, "more than there is": {{Address: n.NewAddress(), Lamports: 1 << 62}},
-		"a program": {{Address: "Vote111111111111111111111111111111111111111", Lamports: sol}},
+		"nothing": nil, "too many": many, "no address": {{Address: "x", Lamports: sol}},
+		"no amount":          {{Address: n.NewAddress()}},
+		"less than rent":     {{Address: n.NewAddress(), Lamports: 890_879}},
+		"more than there is": {{Address: n.NewAddress(), Lamports: 1 << 62}},
+		"a program":          {{Address: "Vote111111111111111111111111111111111111111", Lamports: sol}},
 	} {
 		if id, err := n.PayMany(outputs); err == nil {
 			t.Errorf("%s: paid by %s", name, id)

@@ -86,7 +86,8 @@ func (r *rivals) put(k key, a account) {
 	r.node.mu.Lock()
 	r.node.bank.put(k, a)
 	r.node.mu.Unlock()
-	r.must(r.vm.Set(litesvm.Account{Key: k[:], Lamports: a.lamports, Owner: a.owner[:], Data: a.data, Executable: a.executable}))
+	r.must(r.vm.Set(litesvm.Account{Key: k[:], Lamports: a.lamports, Owner: a.owner[:], Data: a.data,
+		Executable: a.executable}))
 }
 
 // told is what one of them says of a transaction.
@@ -125,7 +126,8 @@ func (r *rivals) feed(what fmt.Stringer, raw []byte) told {
 	}
 	a, b := r.text(simulated), r.text(real)
 	if a != b || r.text(simulated.preflight) != r.text(real.Err) {
-		r.t.Errorf("%s\nthe simulator tells %s, before that %s\nLiteSVM tells       %s", what, a, r.text(simulated.preflight), b)
+		r.t.Errorf("%s\nthe simulator tells %s, before that %s\nLiteSVM tells       %s", what, a,
+			r.text(simulated.preflight), b)
 	}
 	return simulated
 }
@@ -179,7 +181,8 @@ func (r *rivals) simulator(tx *transaction) (out told) {
 	var found struct {
 		Meta *told `json:"meta"`
 	}
-	if refused := r.ask("getTransaction", &found, tx.id().String(), map[string]any{"maxSupportedTransactionVersion": 0}); refused != nil {
+	if refused := r.ask("getTransaction", &found, tx.id().String(),
+		map[string]any{"maxSupportedTransactionVersion": 0}); refused != nil {
 		r.t.Fatal(refused)
 	}
 	if found.Meta == nil || known {
@@ -296,7 +299,8 @@ func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 		if a, b := tell(simulated), tell(real); a != b {
 			t.Errorf("%s: the simulator tells %s, LiteSVM %s", c.Name, a, b)
 		}
-		recorded := outcome{err: c.Err, units: c.Units, notIncluded: real.notIncluded, fee: real.fee, before: real.before, after: real.after}
+		recorded := outcome{err: c.Err, units: c.Units, notIncluded: real.notIncluded, fee: real.fee, before: real.before,
+			after: real.after}
 		if a, b := tell(recorded), tell(real); a != b {
 			t.Errorf("%s: recorded is %s, LiteSVM tells %s", c.Name, a, b)
 		}
@@ -310,7 +314,8 @@ func TestReservedAddressesInLiteSVM(t *testing.T) {
 	r := newRivals(t)
 	payer := newHolder("payer")
 	r.put(payer.key, account{lamports: 1_000_000_000_000})
-	others := []key{memoProgram(), mustKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"), mustKey("1nc1nerator11111111111111111111111111111111"),
+	others := []key{memoProgram(), mustKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"),
+		mustKey("1nc1nerator11111111111111111111111111111111"),
 		mustKey("So11111111111111111111111111111111111111112"), mustKey("Sysvar1nstructionsXXXXXXXXXXXXXXXXXXXXXXXXX")}
 	for address := range reserved {
 		others = append(others, mustKey(address))
@@ -352,7 +357,8 @@ func TestRandomTransactionsInLiteSVM(t *testing.T) {
 				}
 				ends[r.text(tell.Err)]++
 			}
-			for _, end := range []string{`null`, `"BlockhashNotFound"`, `"AlreadyProcessed"`, `"SignatureFailure"`, `"AccountNotFound"`,
+			for _, end := range []string{`null`, `"BlockhashNotFound"`, `"AlreadyProcessed"`, `"SignatureFailure"`,
+				`"AccountNotFound"`,
 				`"InsufficientFundsForFee"`, `{"InstructionError":[0,{"Custom":1}]}`, `{"InstructionError":[1,{"Custom":1}]}`,
 				`{"InsufficientFundsForRent":{"account_index":0}}`, `{"InsufficientFundsForRent":{"account_index":1}}`} {
 				if ends[end] == 0 {

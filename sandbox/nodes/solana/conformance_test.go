@@ -167,7 +167,8 @@ func conform(t *testing.T, cfg solana.Config) {
 				node := start(t, cfg)
 				config := adapter.Private()
 				config.MaxPayments, config.Format = max(config.MaxPayments, c.many), c.format
-				return chaintest.Harness{Chain: connect(t, node, config), Node: mover{node, c.pay}, Unit: bursar.Units(1_000_000_000)}
+				return chaintest.Harness{Chain: connect(t, node, config), Node: mover{node, c.pay},
+					Unit: bursar.Units(1_000_000_000)}
 			})
 		})
 	}

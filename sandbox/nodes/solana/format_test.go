@@ -40,7 +40,8 @@ func finalize(t *testing.T, n *solana.Node) {
 // sign drafts and signs a withdrawal of one SOL.
 func sign(t *testing.T, c *adapter.Chain, from chain.Source, to string) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
-	unsigned, err := c.Build(t.Context(), chain.TxRequest{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),
+	unsigned, err := c.Build(t.Context(), chain.TxRequest{Kind: chain.KindWithdrawal, From: from,
+		MaxFee:   bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: to}, Amount: bursar.Units(sol)}}})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +127,8 @@ func TestTheFormatFollowsTheNode(t *testing.T) {
 		}
 	}
 	n.Refuse(solana.Legacy, 0, 1)
-	if _, err := c.Build(t.Context(), chain.TxRequest{Kind: chain.KindWithdrawal, From: from, MaxFee: bursar.Units(100_000),
+	if _, err := c.Build(t.Context(), chain.TxRequest{Kind: chain.KindWithdrawal, From: from,
+		MaxFee:   bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: n.NewAddress()}, Amount: bursar.Units(sol)}}}); err == nil {
 		t.Fatal("a transaction was drafted that nobody takes")
 	}

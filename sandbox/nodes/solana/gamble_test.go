@@ -39,7 +39,8 @@ func newGambler(r *rivals, dice *rand.Rand) *gambler {
 // refill gives the holders something again: much, just what an account must hold, a little more, or nothing.
 func (g *gambler) refill() {
 	for i, h := range g.holders[:8] {
-		lamports := []uint64{2_000_000_000, 10_000_000_000, rentMinimum(0), rentMinimum(0) + 5_000, rentMinimum(0) + 20_000, 0, 50_000_000, 3_000_000}[i]
+		lamports := []uint64{2_000_000_000, 10_000_000_000, rentMinimum(0), rentMinimum(0) + 5_000, rentMinimum(0) + 20_000,
+			0, 50_000_000, 3_000_000}[i]
 		g.put(h.key, account{lamports: lamports})
 	}
 }
@@ -148,7 +149,8 @@ func (g *gambler) receiver() key {
 		return g.tabled[g.dice.IntN(len(g.tabled))]
 	case 4:
 		if g.chance(4) {
-			return []key{systemProgram(), budgetProgram(), lookupProgram(), mustKey("Stake11111111111111111111111111111111111111")}[g.dice.IntN(4)]
+			return []key{systemProgram(), budgetProgram(), lookupProgram(),
+				mustKey("Stake11111111111111111111111111111111111111")}[g.dice.IntN(4)]
 		}
 	}
 	return newHolder(fmt.Sprint("new ", g.made, g.dice.Uint32())).key
@@ -157,7 +159,8 @@ func (g *gambler) receiver() key {
 // lamports is an amount near one of the limits.
 func (g *gambler) lamports(from holder) uint64 {
 	held := g.node.bank.accounts[from.key].lamports
-	near := []uint64{0, 1, rentMinimum(0) - 1, rentMinimum(0), held, held - 5_000, held - 5_000 - rentMinimum(0), held - rentMinimum(0), 1_000_000, 1 << 63}
+	near := []uint64{0, 1, rentMinimum(0) - 1, rentMinimum(0), held, held - 5_000, held - 5_000 - rentMinimum(0),
+		held - rentMinimum(0), 1_000_000, 1 << 63}
 	n := near[g.dice.IntN(len(near))]
 	if g.chance(3) {
 		n += uint64(g.dice.IntN(3)) - 1
@@ -172,7 +175,8 @@ func (g *gambler) budget() doing {
 	case 2, 3:
 		return unitLimit([]uint32{0, 100, 149, 150, 299, 300, 450, 600, 200_000, 1_400_000, 1<<32 - 1}[g.dice.IntN(11)])
 	case 4:
-		return budgetDoing(append([]byte{1}, le32([]uint32{0, 32 << 10, 64 << 10, 256 << 10, 33_000, 1 << 20}[g.dice.IntN(6)])...)...)
+		return budgetDoing(append([]byte{1},
+			le32([]uint32{0, 32 << 10, 64 << 10, 256 << 10, 33_000, 1 << 20}[g.dice.IntN(6)])...)...)
 	}
 	return budgetDoing(make([]byte, g.dice.IntN(10))...)
 }

@@ -31,7 +31,8 @@ func TestLiteSVMRunsPrograms(t *testing.T) {
 	}
 	mine(t, n, 6)
 	meta := get(t, n, "getTransaction", id).(object)["meta"].(object)
-	if logs := text(t, meta["logMessages"]); !strings.Contains(logs, "Program log: Memo (len") || !strings.Contains(logs, "consumed") {
+	if logs := text(t, meta["logMessages"]); !strings.Contains(logs, "Program log: Memo (len") ||
+		!strings.Contains(logs, "consumed") {
 		t.Fatalf("the memo program logs %s", logs)
 	}
 	if version := text(t, get(t, n, "getVersion")); !strings.Contains(version, "litesvm") {
@@ -69,7 +70,8 @@ func TestLiteSVMEnds(t *testing.T) {
 		t.Fatalf("the chain was\n%s\nand is\n%s", before, after)
 	}
 	hash := latest(t, n, "finalized")
-	if _, code, message, _ := (spend{from: w, to: there, lamports: 1, blockhash: hash}).send(t, n, object{}); code != -32603 {
+	if _, code, message, _ := (spend{from: w, to: there, lamports: 1, blockhash: hash}).send(t, n,
+		object{}); code != -32603 {
 		t.Fatalf("a trial run without a machine: error %d: %s", code, message)
 	}
 }

@@ -111,7 +111,13 @@ func handOver(t *transaction, keys []key, state func(key) account) (h handed) {
 				a.lamports = brim
 			}
 		}
-		h.accounts = append(h.accounts, litesvm.Account{Key: k[:], Lamports: a.lamports, Owner: a.owner[:], Data: a.data, Executable: a.executable})
+		h.accounts = append(h.accounts, litesvm.Account{
+			Key:        k[:],
+			Lamports:   a.lamports,
+			Owner:      a.owner[:],
+			Data:       a.data,
+			Executable: a.executable,
+		})
 		h.keys = append(h.keys, k[:])
 	}
 	return h

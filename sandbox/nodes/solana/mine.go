@@ -58,7 +58,14 @@ func (n *Node) newPlan() blockPlan {
 
 // begin starts a block that offer fills and end puts on the chain.
 func (b *bank) begin(p blockPlan) *block {
-	x := &block{slot: p.Slot, height: b.head().height + 1, time: p.Time, salt: p.Salt, events: p.Events, undo: map[key]account{}}
+	x := &block{
+		slot:   p.Slot,
+		height: b.head().height + 1,
+		time:   p.Time,
+		salt:   p.Salt,
+		events: p.Events,
+		undo:   map[key]account{},
+	}
 	for _, e := range p.Events {
 		e.apply(b, x)
 	}

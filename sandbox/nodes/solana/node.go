@@ -83,7 +83,8 @@ type Node struct {
 func Start(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if cfg.FinalityDepth < 0 || cfg.FinalityDepth > blockhashLife/2 {
-		return nil, fmt.Errorf("start solana node: finality depth %d is not between 1 and %d", cfg.FinalityDepth, blockhashLife/2)
+		return nil, fmt.Errorf("start solana node: finality depth %d is not between 1 and %d", cfg.FinalityDepth,
+			blockhashLife/2)
 	}
 	n := &Node{cfg: cfg, machine: programs{}, pool: newPool(), feeds: map[*feed]bool{}}
 	if cfg.VM != nil {

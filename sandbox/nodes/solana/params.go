@@ -86,7 +86,8 @@ func (n *Node) options(p params, i int) (options, error) {
 			*l = finalized
 		case processed, confirmed, finalized:
 		default:
-			return o, fail(codeParams, "Invalid params: unknown variant `%s`, expected one of `processed`, `confirmed`, `finalized`.", *l)
+			return o, fail(codeParams,
+				"Invalid params: unknown variant `%s`, expected one of `processed`, `confirmed`, `finalized`.", *l)
 		}
 	}
 	if o.MinContextSlot != nil && n.bank.at(o.Commitment).slot < *o.MinContextSlot {
@@ -129,7 +130,9 @@ func decodeWire(text, encoding string) ([]byte, error) {
 	switch encoding {
 	case "base64":
 		if len(text) > mostBase64 {
-			return nil, fail(codeParams, "base64 encoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: encoded/raw %d/%d)", len(text), mostBase64, maxTransaction)
+			return nil, fail(codeParams,
+				"base64 encoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: encoded/raw %d/%d)",
+				len(text), mostBase64, maxTransaction)
 		}
 		raw, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
@@ -138,7 +141,9 @@ func decodeWire(text, encoding string) ([]byte, error) {
 		return raw, nil
 	case "", "base58":
 		if len(text) > mostBase58 {
-			return nil, fail(codeParams, "base58 encoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: encoded/raw %d/%d)", len(text), mostBase58, maxTransaction)
+			return nil, fail(codeParams,
+				"base58 encoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: encoded/raw %d/%d)",
+				len(text), mostBase58, maxTransaction)
 		}
 		raw := base58.Decode(text)
 		if len(raw) == 0 {

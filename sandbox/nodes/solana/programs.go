@@ -21,7 +21,8 @@ func nativeLoader() key  { return mustKey("NativeLoader1111111111111111111111111
 
 // builtins are the programs that are there from genesis.
 func builtins() []key {
-	return []key{systemProgram(), budgetProgram(), memoProgram(), lookupProgram(), mustKey("Vote111111111111111111111111111111111111111"),
+	return []key{systemProgram(), budgetProgram(), memoProgram(), lookupProgram(),
+		mustKey("Vote111111111111111111111111111111111111111"),
 		mustKey("Stake11111111111111111111111111111111111111"), mustKey("BPFLoaderUpgradeab1e11111111111111111111111")}
 }
 
@@ -161,7 +162,8 @@ func (r *runner) move(from, to byte, lamports uint64) any {
 
 // logAddress writes a line of the log that names an account.
 func (r *runner) logAddress(format string, k key, args ...any) {
-	r.logs = append(r.logs, fmt.Sprintf(format, append([]any{fmt.Sprintf("Address { address: %s, base: None }", k)}, args...)...))
+	r.logs = append(r.logs, fmt.Sprintf(format,
+		append([]any{fmt.Sprintf("Address { address: %s, base: None }", k)}, args...)...))
 }
 
 // create makes an account of another program, which must not be there yet.

@@ -11,7 +11,8 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if most := len(n.bank.blocks) - 1 - n.bank.final; depth > most {
-		return fmt.Errorf("reorganise %d blocks: only %d are not finalized, and finalized blocks are never replaced", depth, most)
+		return fmt.Errorf("reorganise %d blocks: only %d are not finalized, and finalized blocks are never replaced",
+			depth, most)
 	}
 	return n.reorganise(depth, drop)
 }

@@ -155,10 +155,14 @@ type method struct {
 
 func methods() map[string]method {
 	return map[string]method{
-		"getHealth":                         {read: func(*Node, params) (any, error) { return "ok", nil }},
-		"getVersion":                        {read: (*Node).getVersion},
-		"getGenesisHash":                    {read: func(n *Node, _ params) (any, error) { return n.bank.blocks[0].hash, nil }},
-		"getIdentity":                       {read: func(*Node, params) (any, error) { return map[string]any{"identity": faucetKey()}, nil }},
+		"getHealth":  {read: func(*Node, params) (any, error) { return "ok", nil }},
+		"getVersion": {read: (*Node).getVersion},
+		"getGenesisHash": {read: func(n *Node, _ params) (any, error) {
+			return n.bank.blocks[0].hash, nil
+		}},
+		"getIdentity": {read: func(*Node, params) (any, error) {
+			return map[string]any{"identity": faucetKey()}, nil
+		}},
 		"getSlot":                           {read: (*Node).getSlot},
 		"getBlockHeight":                    {read: (*Node).getBlockHeight},
 		"getEpochInfo":                      {read: (*Node).getEpochInfo},

@@ -96,7 +96,8 @@ type spend struct {
 
 // bytes is the transaction as a wallet makes it: payer, receiver, programs.
 func (s spend) bytes() []byte {
-	keys := [][]byte{s.from.public(), base58.Decode(s.to), base58.Decode("ComputeBudget111111111111111111111111111111"), make([]byte, 32)}
+	keys := [][]byte{s.from.public(), base58.Decode(s.to), base58.Decode("ComputeBudget111111111111111111111111111111"),
+		make([]byte, 32)}
 	m := []byte{1, 0, 2, 4}
 	m = append(m, slices.Concat(keys...)...)
 	m = append(m, base58.Decode(s.blockhash)...)
@@ -126,7 +127,8 @@ func (s spend) send(t testing.TB, n *solana.Node, options object) (id string, co
 
 func latest(t testing.TB, n *solana.Node, commitment string) string {
 	t.Helper()
-	return get(t, n, "getLatestBlockhash", object{"commitment": commitment}).(object)["value"].(object)["blockhash"].(string)
+	return get(t, n, "getLatestBlockhash",
+		object{"commitment": commitment}).(object)["value"].(object)["blockhash"].(string)
 }
 
 // funded is a node with a wallet that holds two SOL.
@@ -170,28 +172,40 @@ func TestRefusedTransactions(t *testing.T) {
 		err     string // of the trial run
 	}{
 		"more than there is": {spend{from: w, to: there, lamports: 3 * sol, blockhash: hash}, object{}, -32002,
-			"Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1", `{"InstructionError":[0,{"Custom":1}]}`},
-		"all but not the fee": {spend{from: w, to: there, lamports: 2 * sol, blockhash: hash}, object{}, -32002, "custom program error: 0x1",
+			"Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1",
+			`{"InstructionError":[0,{"Custom":1}]}`},
+		"all but not the fee": {spend{from: w, to: there, lamports: 2 * sol, blockhash: hash}, object{}, -32002,
+			"custom program error: 0x1",
 			`{"InstructionError":[0,{"Custom":1}]}`},
 		"too little stays": {spend{from: w, to: there, lamports: 2*sol - 5001, blockhash: hash}, object{}, -32002,
-			"Transaction results in an account (0) with insufficient funds for rent", `{"InsufficientFundsForRent":{"account_index":0}}`},
-		"too little for a new account": {spend{from: w, to: n.NewAddress(), lamports: 890_879, blockhash: hash}, object{}, -32002,
+			"Transaction results in an account (0) with insufficient funds for rent",
+			`{"InsufficientFundsForRent":{"account_index":0}}`},
+		"too little for a new account": {spend{from: w, to: n.NewAddress(), lamports: 890_879, blockhash: hash}, object{},
+			-32002,
 			"insufficient funds for rent", `{"InsufficientFundsForRent":{"account_index":1}}`},
 		"a payer that does not exist": {spend{from: newWallet(9), to: there, lamports: 1, blockhash: hash}, object{}, -32002,
 			"Attempt to debit an account but found no record of a prior credit.", `"AccountNotFound"`},
 		"an unknown blockhash": {spend{from: w, to: there, lamports: 1, blockhash: n.NewAddress()}, object{}, -32002,
 			"Transaction simulation failed: Blockhash not found", `"BlockhashNotFound"`},
-		"a blockhash that is not yet final": {spend{from: w, to: there, lamports: 1, blockhash: latest(t, n, "processed")}, object{}, -32002,
+		"a blockhash that is not yet final": {spend{from: w, to: there, lamports: 1, blockhash: latest(t, n, "processed")},
+			object{}, -32002,
 			"Blockhash not found", `"BlockhashNotFound"`},
 		"too few units": {spend{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(299)}, object{}, -32002,
-			"Error processing Instruction 1: Computational budget exceeded", `{"InstructionError":[1,"ComputationalBudgetExceeded"]}`},
-		"to a program": {spend{from: w, to: "Vote111111111111111111111111111111111111111", lamports: 1, blockhash: hash}, object{}, -32002,
+			"Error processing Instruction 1: Computational budget exceeded",
+			`{"InstructionError":[1,"ComputationalBudgetExceeded"]}`},
+		"to a program": {spend{from: w, to: "Vote111111111111111111111111111111111111111", lamports: 1, blockhash: hash},
+			object{}, -32002,
 			"instruction changed the balance of a read-only account", `{"InstructionError":[0,"ReadonlyLamportChange"]}`},
-		"a spoilt signature": {spend{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) { raw[9] ^= 1 }}, object{}, -32003,
+		"a spoilt signature": {spend{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) {
+			raw[9] ^= 1
+		}}, object{}, -32003,
 			"Transaction signature verification failure", ""},
-		"more signers than signatures": {spend{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) { raw[65] = 2 }}, object{}, -32602,
+		"more signers than signatures": {spend{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) {
+			raw[65] = 2
+		}}, object{}, -32602,
 			"failed to sanitize", ""},
-		"an unknown commitment": {spend{from: w, to: there, lamports: 1, blockhash: hash}, object{"preflightCommitment": "soon"}, -32602, "unknown variant", ""},
+		"an unknown commitment": {spend{from: w, to: there, lamports: 1, blockhash: hash},
+			object{"preflightCommitment": "soon"}, -32602, "unknown variant", ""},
 	}
 	for name, test := range cases {
 		_, code, message, data := test.spend.send(t, n, test.options)
@@ -203,7 +217,8 @@ func TestRefusedTransactions(t *testing.T) {
 		}
 	}
 	for _, units := range []uint32{300, 1_400_000} {
-		if _, code, message, _ := (spend{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(units)}).send(t, n, object{}); code != 0 {
+		if _, code, message, _ := (spend{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(units)}).send(t, n,
+			object{}); code != 0 {
 			t.Errorf("%d units: error %d: %s", units, code, message)
 		}
 	}
@@ -225,7 +240,8 @@ func TestFailedTransactionsPayTheFee(t *testing.T) {
 		t.Fatal("a block that is processed only shows in a ledger method")
 	}
 	mine(t, n, 1)
-	meta := get(t, n, "getTransaction", id, object{"commitment": "confirmed", "maxSupportedTransactionVersion": 0}).(object)["meta"].(object)
+	meta := get(t, n, "getTransaction", id,
+		object{"commitment": "confirmed", "maxSupportedTransactionVersion": 0}).(object)["meta"].(object)
 	// Ten lamports for each of twice 3,000 units that two instructions may use, and 5,000 for the signature.
 	if text(t, meta["err"]) != `{"InsufficientFundsForRent":{"account_index":1}}` || text(t, meta["fee"]) != "65000" ||
 		text(t, meta["preBalances"]) != "[2000000000,0,1,1]" || text(t, meta["postBalances"]) != "[1999935000,0,1,1]" {
@@ -252,7 +268,8 @@ func TestBlockhashesExpire(t *testing.T) {
 		t.Fatal("151 blocks later it is valid")
 	}
 	mine(t, n, 5)
-	if status := get(t, n, "getSignatureStatuses", []string{id}, object{"searchTransactionHistory": true}).(object)["value"].([]any)[0]; status != nil {
+	if status := get(t, n, "getSignatureStatuses", []string{id},
+		object{"searchTransactionHistory": true}).(object)["value"].([]any)[0]; status != nil {
 		t.Fatalf("it is in a block: %v", status)
 	}
 	if held, err := n.Balance(there); err != nil || held != 0 {
@@ -281,7 +298,8 @@ func TestCommitmentAndSlots(t *testing.T) {
 	}
 	parent, parentHash, skippedSlots := json.Number("0"), strings.Repeat("1", 32), 0
 	for i, slot := range listed {
-		b := get(t, n, "getBlock", slot, object{"commitment": "confirmed", "transactionDetails": "signatures", "maxSupportedTransactionVersion": 0}).(object)
+		b := get(t, n, "getBlock", slot, object{"commitment": "confirmed", "transactionDetails": "signatures",
+			"maxSupportedTransactionVersion": 0}).(object)
 		if b["parentSlot"] != parent || b["previousBlockhash"] != parentHash || text(t, b["blockHeight"]) != text(t, i) {
 			t.Fatalf("block %v is %v, the one before %s at %s", slot, b, parentHash, parent)
 		}
@@ -299,7 +317,8 @@ func TestCommitmentAndSlots(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"getBlock", "getBlocks"} {
-		if _, code, message, _ := call(t, n, method, 1, object{"commitment": "processed"}); code != -32602 || !strings.Contains(message, "below `confirmed`") {
+		if _, code, message, _ := call(t, n, method, 1, object{"commitment": "processed"}); code != -32602 ||
+			!strings.Contains(message, "below `confirmed`") {
 			t.Fatalf("%s of processed blocks: %d %s", method, code, message)
 		}
 	}

@@ -44,7 +44,8 @@ func (n *Node) getBlock(p params) (any, error) {
 		view["signatures"] = ids
 	case "none":
 	default:
-		return nil, fail(codeParams, "Invalid params: unknown variant `%s`, expected one of `full`, `signatures`, `none`, `accounts`.", o.Details)
+		return nil, fail(codeParams,
+			"Invalid params: unknown variant `%s`, expected one of `full`, `signatures`, `none`, `accounts`.", o.Details)
 	}
 	return view, nil
 }

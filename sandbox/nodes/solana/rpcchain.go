@@ -31,7 +31,8 @@ func (n *Node) getEpochInfo(p params) (any, error) {
 	o, err := n.options(p, 0)
 	x := n.bank.at(o.Commitment)
 	return map[string]any{"absoluteSlot": x.slot, "blockHeight": x.height, "epoch": x.slot / slotsInEpoch,
-		"slotIndex": x.slot % slotsInEpoch, "slotsInEpoch": slotsInEpoch, "transactionCount": n.transactions(o.Commitment)}, err
+		"slotIndex": x.slot % slotsInEpoch, "slotsInEpoch": slotsInEpoch,
+		"transactionCount": n.transactions(o.Commitment)}, err
 }
 
 func (n *Node) getTransactionCount(p params) (any, error) {

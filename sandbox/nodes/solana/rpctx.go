@@ -45,7 +45,9 @@ func (n *Node) getTransaction(p params) (any, error) {
 // asked for is refused (Agave 4.2: transaction-status, validate_version).
 func (i *included) view(o options) (map[string]any, error) {
 	if i.version != legacy && (o.MaxVersion == nil || int(*o.MaxVersion) < i.version) {
-		return nil, fail(codeVersion, "Transaction version (%d) is not supported by the requesting client. Please try the request again with the following configuration parameter: \"maxSupportedTransactionVersion\": %d", i.version, i.version)
+		return nil, fail(codeVersion,
+			"Transaction version (%d) is not supported by the requesting client. Please try the request again with the "+
+				"following configuration parameter: \"maxSupportedTransactionVersion\": %d", i.version, i.version)
 	}
 	view := map[string]any{"meta": i.meta()}
 	if o.MaxVersion != nil {
@@ -88,7 +90,8 @@ func (i *included) meta() map[string]any {
 // simpleMeta is what the encoding `accounts` leaves of it (Agave 4.2: build_simple_ui_transaction_status_meta).
 func (i *included) simpleMeta() map[string]any {
 	meta := i.meta()
-	for _, name := range []string{"innerInstructions", "logMessages", "rewards", "computeUnitsConsumed", "loadedAddresses"} {
+	for _, name := range []string{"innerInstructions", "logMessages", "rewards", "computeUnitsConsumed",
+		"loadedAddresses"} {
 		delete(meta, name)
 	}
 	return meta
@@ -122,7 +125,8 @@ func (i *included) json() map[string]any {
 	if i.version == 0 {
 		lookups := []any{}
 		for _, l := range i.lookups {
-			lookups = append(lookups, map[string]any{"accountKey": l.table, "writableIndexes": numbers(l.writable), "readonlyIndexes": numbers(l.readonly)})
+			lookups = append(lookups, map[string]any{"accountKey": l.table, "writableIndexes": numbers(l.writable),
+				"readonlyIndexes": numbers(l.readonly)})
 		}
 		message["addressTableLookups"] = lookups
 	}
@@ -150,7 +154,8 @@ func (i *included) parsedKeys() []any {
 		if place >= len(i.transaction.keys) {
 			source = "lookupTable"
 		}
-		keys = append(keys, map[string]any{"pubkey": k, "signer": r.signs(byte(place)), "writable": r.writes(byte(place)), "source": source})
+		keys = append(keys, map[string]any{"pubkey": k, "signer": r.signs(byte(place)), "writable": r.writes(byte(place)),
+			"source": source})
 	}
 	return keys
 }
@@ -168,7 +173,8 @@ func (i *included) parsed() map[string]any {
 func (i *included) parsedInstruction(x instruction) map[string]any {
 	program := i.transaction.keys[x.program]
 	if lamports, is := transferOf(x); is && program == systemProgram() {
-		info := map[string]any{"source": i.outcome.keys[x.accounts[0]], "destination": i.outcome.keys[x.accounts[1]], "lamports": lamports}
+		info := map[string]any{"source": i.outcome.keys[x.accounts[0]], "destination": i.outcome.keys[x.accounts[1]],
+			"lamports": lamports}
 		return map[string]any{"program": "system", "programId": program, "stackHeight": 1,
 			"parsed": map[string]any{"type": "transfer", "info": info}}
 	}
@@ -192,7 +198,8 @@ func (n *Node) statusView(t *included) map[string]any {
 	if t.err != nil {
 		status = map[string]any{"Err": t.err}
 	}
-	return map[string]any{"slot": t.slot, "confirmations": confirmations, "err": t.err, "status": status, "confirmationStatus": state}
+	return map[string]any{"slot": t.slot, "confirmations": confirmations, "err": t.err, "status": status,
+		"confirmationStatus": state}
 }
 
 func (n *Node) getSignatureStatuses(p params) (any, error) {
@@ -214,7 +221,8 @@ func (n *Node) getSignatureStatuses(p params) (any, error) {
 			return nil, err
 		}
 		// Without a search only what a validator's status cache holds is found: the last 150 blocks.
-		if t := n.find(id, processed); t != nil && (o.Search || n.bank.head().height-n.bank.bySlot[t.slot].height <= blockhashLife) {
+		if t := n.find(id, processed); t != nil &&
+			(o.Search || n.bank.head().height-n.bank.bySlot[t.slot].height <= blockhashLife) {
 			views[i] = n.statusView(t)
 		}
 	}
@@ -246,7 +254,8 @@ func (n *Node) getSignaturesForAddress(p params) (any, error) {
 			}
 			if !skipping && t.mentions([]key{k}) {
 				status := n.statusView(t)
-				views = append(views, map[string]any{"signature": id, "slot": t.slot, "err": t.err, "memo": nil, "blockTime": x.time,
+				views = append(views, map[string]any{"signature": id, "slot": t.slot, "err": t.err, "memo": nil,
+					"blockTime":          x.time,
 					"confirmationStatus": status["confirmationStatus"]})
 			}
 			skipping = skipping && id != o.Before

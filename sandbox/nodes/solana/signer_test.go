@@ -20,7 +20,9 @@ func TestSignerTakesUnsignedTransactions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := signer.New(keys, map[bursar.ChainID]signer.Policy{bursar.Solana: {Capabilities: c.Capabilities(), Signable: c, MaxFee: bursar.Units(50_000), MaxRate: bursar.Units(20)}})
+	s, err := signer.New(keys,
+		map[bursar.ChainID]signer.Policy{bursar.Solana: {Capabilities: c.Capabilities(), Signable: c,
+			MaxFee: bursar.Units(50_000), MaxRate: bursar.Units(20)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +44,10 @@ func TestSignerTakesUnsignedTransactions(t *testing.T) {
 	mine(t, n, 6)
 	there := n.NewAddress()
 	for _, order := range []chain.TxRequest{
-		{Kind: chain.KindWithdrawal, From: hot, Payments: []chain.Payment{{Address: bursar.Address{Base: there}, Amount: bursar.Units(sol / 2)}}},
-		{Kind: chain.KindSweep, From: deposit, Payments: []chain.Payment{{Address: bursar.Address{Base: hot.Base}, Amount: bursar.Units(sol)}}},
+		{Kind: chain.KindWithdrawal, From: hot,
+			Payments: []chain.Payment{{Address: bursar.Address{Base: there}, Amount: bursar.Units(sol / 2)}}},
+		{Kind: chain.KindSweep, From: deposit,
+			Payments: []chain.Payment{{Address: bursar.Address{Base: hot.Base}, Amount: bursar.Units(sol)}}},
 	} {
 		order.MaxFee = bursar.Units(20_000)
 		unsigned, err := c.Build(t.Context(), order)

@@ -23,7 +23,8 @@ func (d *draft) signV1(blockhash key) []byte {
 	steps := []instruction{{program: byte(len(keys) - 1), data: memo()}}
 	for _, o := range d.paid {
 		k, _ := parseKey(o.Address)
-		steps = append(steps, instruction{byte(len(keys) - 2), []byte{0, byte(slices.Index(keys, k))}, append(le32(transferCode), le64(o.Lamports)...)})
+		steps = append(steps, instruction{byte(len(keys) - 2), []byte{0, byte(slices.Index(keys, k))},
+			append(le32(transferCode), le64(o.Lamports)...)})
 	}
 	message := []byte{v1Prefix, 1, 0, 2}
 	message = append(message, le32(maskUnits|maskLoaded)...)

@@ -140,7 +140,8 @@ func TestSignatureSubscription(t *testing.T) {
 	finalized := e.subscribe("signatureSubscribe", id)
 	e.silent()
 	tell := func(level string) string {
-		return `{"context":{"apiVersion":"4.2.2","slot":` + text(t, get(t, n, "getSlot", object{"commitment": level})) + `},"value":{"err":null}}`
+		return `{"context":{"apiVersion":"4.2.2","slot":` + text(t, get(t, n, "getSlot", object{"commitment": level})) +
+			`},"value":{"err":null}}`
 	}
 	mine(t, n, 1)
 	e.want(processed, "signatureNotification", tell("processed"))
@@ -159,7 +160,8 @@ func TestSignatureSubscription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watched := e.subscribe("signatureSubscribe", failed, object{"commitment": "processed", "enableReceivedNotification": true})
+	watched := e.subscribe("signatureSubscribe", failed,
+		object{"commitment": "processed", "enableReceivedNotification": true})
 	if _, told := e.next(watched); told.(object)["value"] != "receivedSignature" {
 		t.Errorf("of the receipt is told %s", text(t, told))
 	}
@@ -254,7 +256,8 @@ func TestAccountSubscription(t *testing.T) {
 	early := e.subscribe("accountSubscribe", there, object{"commitment": "confirmed", "encoding": "base64"})
 	final := e.subscribe("accountSubscribe", w.address(), object{"encoding": "base64"})
 	hash := latest(t, n, "finalized")
-	if _, code, message, _ := (spend{from: w, to: there, lamports: 2*sol - 5000, blockhash: hash}).send(t, n, object{}); code != 0 {
+	if _, code, message, _ := (spend{from: w, to: there, lamports: 2*sol - 5000, blockhash: hash}).send(t, n,
+		object{}); code != 0 {
 		t.Fatal(message)
 	}
 	mine(t, n, 1)
@@ -262,7 +265,8 @@ func TestAccountSubscription(t *testing.T) {
 	mine(t, n, 1)
 	method, told := e.next(early)
 	value := told.(object)["value"].(object)
-	if method != "accountNotification" || text(t, value["lamports"]) != "1999995000" || value["owner"] != strings.Repeat("1", 32) ||
+	if method != "accountNotification" || text(t, value["lamports"]) != "1999995000" ||
+		value["owner"] != strings.Repeat("1", 32) ||
 		text(t, value["data"]) != `["","base64"]` || text(t, value["space"]) != "0" {
 		t.Errorf("%s tells %s", method, text(t, told))
 	}
@@ -297,7 +301,8 @@ func TestSubscriptionsThatAreNone(t *testing.T) {
 		{"blockSubscribe", []any{"all"}, "-32601"},
 		{"getSlot", nil, "-32601"},
 	} {
-		if answer := text(t, e.ask(test.method, test.params...)); !strings.Contains(answer, `"error"`) || !strings.Contains(answer, test.want) {
+		if answer := text(t, e.ask(test.method, test.params...)); !strings.Contains(answer, `"error"`) ||
+			!strings.Contains(answer, test.want) {
 			t.Errorf("%s of %v is answered by %s", test.method, test.params, answer)
 		}
 	}

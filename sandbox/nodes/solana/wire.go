@@ -121,7 +121,8 @@ func parseTransaction(raw []byte) (*transaction, error) {
 }
 
 func tooLarge(size, most int) error {
-	return fmt.Errorf("decoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: %d bytes)", size, most)
+	return fmt.Errorf("decoded solana_transaction::versioned::VersionedTransaction too large: %d bytes (max: %d bytes)",
+		size, most)
 }
 
 // parseMessage reads a message without signatures.

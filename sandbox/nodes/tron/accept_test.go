@@ -45,24 +45,38 @@ func TestRefusals(t *testing.T) {
 		code  string
 		ret   string // once mined
 	}{
-		"sound":                {ret: "SUCCESS"},
-		"another's signature":  {key: stranger, code: "SIGERROR"},
-		"no signature":         {key: &ecdsa.PrivateKey{}, code: "SIGERROR"},
-		"expired":              {spoil: func(tx *transaction, n *Node) { tx.expiration = n.head().time }, code: "TRANSACTION_EXPIRATION_ERROR"},
-		"too far ahead":        {spoil: func(tx *transaction, n *Node) { tx.expiration = n.head().time + longest + 1 }, code: "TRANSACTION_EXPIRATION_ERROR"},
+		"sound":               {ret: "SUCCESS"},
+		"another's signature": {key: stranger, code: "SIGERROR"},
+		"no signature":        {key: &ecdsa.PrivateKey{}, code: "SIGERROR"},
+		"expired": {spoil: func(tx *transaction, n *Node) {
+			tx.expiration = n.head().time
+		}, code: "TRANSACTION_EXPIRATION_ERROR"},
+		"too far ahead": {spoil: func(tx *transaction, n *Node) {
+			tx.expiration = n.head().time + longest + 1
+		}, code: "TRANSACTION_EXPIRATION_ERROR"},
 		"another block's hash": {spoil: func(tx *transaction, n *Node) { tx.refHash = make([]byte, 8) }, code: "TAPOS_ERROR"},
 		"a block to come":      {spoil: func(tx *transaction, n *Node) { tx.refBytes = []byte{0, 99} }, code: "TAPOS_ERROR"},
 		"no reference":         {spoil: func(tx *transaction, n *Node) { tx.refBytes = nil }, code: "TAPOS_ERROR"},
-		"too much":             {spoil: func(tx *transaction, n *Node) { tx.amount = 10_000_001 }, code: "CONTRACT_VALIDATE_ERROR"},
-		"nothing":              {spoil: func(tx *transaction, n *Node) { tx.amount = 0 }, code: "CONTRACT_VALIDATE_ERROR"},
-		"negative":             {spoil: func(tx *transaction, n *Node) { tx.amount = -5 }, code: "CONTRACT_VALIDATE_ERROR"},
-		"to oneself":           {spoil: func(tx *transaction, n *Node) { tx.to = tx.owner }, code: "CONTRACT_VALIDATE_ERROR"},
-		"to a contract":        {spoil: func(tx *transaction, n *Node) { tx.to = n.token }, code: "CONTRACT_VALIDATE_ERROR"},
-		"by nobody":            {spoil: func(tx *transaction, n *Node) { tx.owner = poor }, key: stranger, code: "CONTRACT_VALIDATE_ERROR"},
-		"a call of nobody":     {spoil: func(tx *transaction, n *Node) { tx.kind, tx.to = trigger, poor }, code: "CONTRACT_VALIDATE_ERROR"},
-		"a limit above all":    {spoil: func(tx *transaction, n *Node) { tx.kind, tx.to, tx.feeLimit = trigger, n.token, maxFeeLimit+1 }, code: "CONTRACT_VALIDATE_ERROR"},
-		"another kind":         {spoil: func(tx *transaction, n *Node) { tx.kind = 2 }, code: "CONTRACT_VALIDATE_ERROR"},
-		"activation too dear":  {spoil: func(tx *transaction, n *Node) { tx.to, tx.amount = poor, 9_000_000 }, code: "CONTRACT_VALIDATE_ERROR"},
+		"too much": {spoil: func(tx *transaction, n *Node) {
+			tx.amount = 10_000_001
+		}, code: "CONTRACT_VALIDATE_ERROR"},
+		"nothing":       {spoil: func(tx *transaction, n *Node) { tx.amount = 0 }, code: "CONTRACT_VALIDATE_ERROR"},
+		"negative":      {spoil: func(tx *transaction, n *Node) { tx.amount = -5 }, code: "CONTRACT_VALIDATE_ERROR"},
+		"to oneself":    {spoil: func(tx *transaction, n *Node) { tx.to = tx.owner }, code: "CONTRACT_VALIDATE_ERROR"},
+		"to a contract": {spoil: func(tx *transaction, n *Node) { tx.to = n.token }, code: "CONTRACT_VALIDATE_ERROR"},
+		"by nobody": {spoil: func(tx *transaction, n *Node) {
+			tx.owner = poor
+		}, key: stranger, code: "CONTRACT_VALIDATE_ERROR"},
+		"a call of nobody": {spoil: func(tx *transaction, n *Node) {
+			tx.kind, tx.to = trigger, poor
+		}, code: "CONTRACT_VALIDATE_ERROR"},
+		"a limit above all": {spoil: func(tx *transaction, n *Node) {
+			tx.kind, tx.to, tx.feeLimit = trigger, n.token, maxFeeLimit+1
+		}, code: "CONTRACT_VALIDATE_ERROR"},
+		"another kind": {spoil: func(tx *transaction, n *Node) { tx.kind = 2 }, code: "CONTRACT_VALIDATE_ERROR"},
+		"activation too dear": {spoil: func(tx *transaction, n *Node) {
+			tx.to, tx.amount = poor, 9_000_000
+		}, code: "CONTRACT_VALIDATE_ERROR"},
 		"no energy at all": {spoil: func(tx *transaction, n *Node) {
 			tx.kind, tx.to, tx.amount, tx.data = trigger, n.token, 0, callAddress("balanceOf(address)", poor)
 		}, ret: "OUT_OF_ENERGY"},

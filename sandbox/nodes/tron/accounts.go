@@ -56,7 +56,8 @@ func (q *query) parameters() (any, error) {
 		key   string
 		value int64
 	}{
-		{"getMaintenanceTimeInterval", 21_600_000}, {"getCreateAccountFee", activationNetwork}, {"getTransactionFee", bytePrice},
+		{"getMaintenanceTimeInterval", 21_600_000}, {"getCreateAccountFee", activationNetwork},
+		{"getTransactionFee", bytePrice},
 		{"getCreateNewAccountFeeInSystemContract", activationPrice}, {"getCreateNewAccountBandwidthRate", 1},
 		{"getEnergyFee", energyPrice}, {"getFreeNetLimit", freeBandwidth}, {"getMaxFeeLimit", maxFeeLimit},
 		{"getForbidTransferToContract", 1}, {"getMemoFee", 0},
@@ -85,7 +86,12 @@ func (q *query) contract() (any, error) {
 	if err != nil || len(m.state.GetCode(a)) == 0 {
 		return object{}, err
 	}
-	o := object{"bytecode": hex.EncodeToString(m.state.GetCode(a)), "contract_address": toHex(a), "origin_address": toHex(q.node.bank), "consume_user_resource_percent": 100}
+	o := object{
+		"bytecode":                      hex.EncodeToString(m.state.GetCode(a)),
+		"contract_address":              toHex(a),
+		"origin_address":                toHex(q.node.bank),
+		"consume_user_resource_percent": 100,
+	}
 	if a == q.node.token {
 		o["name"], o["abi"] = "Token", object{"entrys": abiEntries(tokenABI)}
 	}
@@ -154,7 +160,12 @@ func (q *query) triggerConstant() (any, error) {
 		tx["ret"] = []object{{"ret": "FAILED"}}
 		outcome["message"] = hex.EncodeToString([]byte(inWords(o.err)))
 	}
-	return object{"result": outcome, "energy_used": o.energy, "constant_result": []string{hex.EncodeToString(o.output)}, "transaction": tx}, nil
+	return object{
+		"result":          outcome,
+		"energy_used":     o.energy,
+		"constant_result": []string{hex.EncodeToString(o.output)},
+		"transaction":     tx,
+	}, nil
 }
 
 // inWords is how java-tron words a failure.
@@ -182,7 +193,8 @@ func (q *query) estimate() (any, error) {
 	}
 	o := m.constant(t.owner, t.to, t.data, t.amount)
 	if o.err != nil {
-		return object{"result": object{"code": "CONTRACT_EXE_ERROR", "message": hex.EncodeToString([]byte(inWords(o.err)))}}, nil
+		return object{"result": object{"code": "CONTRACT_EXE_ERROR", "message": hex.EncodeToString([]byte(inWords(o.err)))}},
+			nil
 	}
 	return object{"result": object{"result": true}, "energy_required": o.energy}, nil
 }

@@ -38,7 +38,8 @@ func newCustomer(t *testing.T) *customer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &customer{t, c, node, chain.Source{Key: key, Base: address.Base}, keys, chaintest.NewWatch(address.Base), head.Latest}
+	return &customer{t, c, node, chain.Source{Key: key, Base: address.Base}, keys, chaintest.NewWatch(address.Base),
+		head.Latest}
 }
 
 // fund gives the hot address UTXOs and tokens.
@@ -115,7 +116,8 @@ func TestFailedTokenPayment(t *testing.T) {
 	if left, err := c.node.Balance(c.hot.Base, c.node.Token()); err != nil || left.Int64() != 500 {
 		t.Fatalf("%v tokens are left, %v", left, err)
 	}
-	if _, err := c.chain.Quote(t.Context(), chain.Payment{Address: bursar.Address{Base: to}, Contract: c.node.Token(), Amount: bursar.Units(1)}); err == nil {
+	if _, err := c.chain.Quote(t.Context(),
+		chain.Payment{Address: bursar.Address{Base: to}, Contract: c.node.Token(), Amount: bursar.Units(1)}); err == nil {
 		t.Fatal("a payment to a frozen address was quoted")
 	}
 }
@@ -127,7 +129,8 @@ func TestWhatContractsDeliver(t *testing.T) {
 	c := newCustomer(t)
 	pay(t)(c.node.PayFailed(c.hot.Base, 1_000_000))
 	pay(t)(c.node.PayReverted(c.hot.Base, 2_000_000))
-	internal := pay(t)(c.node.PayInternal([]tron.Output{{Address: c.node.NewAddress(), Sun: 3}, {Address: c.hot.Base, Sun: 4_000_000}}))
+	internal := pay(t)(c.node.PayInternal([]tron.Output{{Address: c.node.NewAddress(), Sun: 3},
+		{Address: c.hot.Base, Sun: 4_000_000}}))
 	pay(t)(c.node.SetTokenFee(100))
 	token := pay(t)(c.node.PayToken(c.node.Token(), c.hot.Base, big.NewInt(1_000)))
 	mine(t, c.node, 1)
@@ -145,10 +148,12 @@ func TestWhatContractsDeliver(t *testing.T) {
 func TestSeveralTokensInOneTransaction(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
-	id := pay(t)(c.node.PayTokenMany([]tron.Output{{Address: c.hot.Base, Sun: 7}, {Address: c.node.NewAddress(), Sun: 8}, {Address: c.hot.Base, Sun: 9}}))
+	id := pay(t)(c.node.PayTokenMany([]tron.Output{{Address: c.hot.Base, Sun: 7}, {Address: c.node.NewAddress(), Sun: 8},
+		{Address: c.hot.Base, Sun: 9}}))
 	mine(t, c.node, 1)
 	got, _ := c.read()
-	if len(got) != 2 || got[0].Amount != bursar.Units(7) || got[1].Amount != bursar.Units(9) || got[0].Output == got[1].Output {
+	if len(got) != 2 || got[0].Amount != bursar.Units(7) || got[1].Amount != bursar.Units(9) ||
+		got[0].Output == got[1].Output {
 		t.Fatalf("got %+v", got)
 	}
 	for _, transfer := range got {
@@ -156,7 +161,8 @@ func TestSeveralTokensInOneTransaction(t *testing.T) {
 			t.Errorf("got %+v", transfer)
 		}
 	}
-	for _, outputs := range [][]tron.Output{nil, make([]tron.Output, 301), {{Address: "nowhere", Sun: 1}}, {{Address: c.hot.Base}}} {
+	for _, outputs := range [][]tron.Output{nil, make([]tron.Output, 301), {{Address: "nowhere", Sun: 1}},
+		{{Address: c.hot.Base}}} {
 		if _, err := c.node.PayTokenMany(outputs); err == nil {
 			t.Errorf("%d payments are made", len(outputs))
 		}

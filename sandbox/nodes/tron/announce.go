@@ -34,7 +34,8 @@ func (n *Node) announce(solid int) {
 		"transactionSize": len(head.txs), "latestSolidifiedBlockNumber": n.solid,
 	})
 	if n.solid != solid {
-		n.trigger("solidityTrigger", map[string]any{"timeStamp": n.blocks[n.solid].time, "latestSolidifiedBlockNumber": n.solid})
+		n.trigger("solidityTrigger", map[string]any{"timeStamp": n.blocks[n.solid].time,
+			"latestSolidifiedBlockNumber": n.solid})
 	}
 }
 

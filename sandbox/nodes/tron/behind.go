@@ -24,6 +24,19 @@ func (n *Node) Behind() http.Handler {
 func (n *Node) past() *Node {
 	n.gate.RLock()
 	defer n.gate.RUnlock()
-	return &Node{cfg: n.cfg, faucet: n.faucet, bank: n.bank, token: n.token, purse: n.purse, teller: n.teller, gate: n.gate, states: n.states,
-		blocks: slices.Clone(n.blocks), solid: n.solid, pool: slices.Clone(n.pool), pooled: maps.Clone(n.pooled), places: maps.Clone(n.places)}
+	return &Node{
+		cfg:    n.cfg,
+		faucet: n.faucet,
+		bank:   n.bank,
+		token:  n.token,
+		purse:  n.purse,
+		teller: n.teller,
+		gate:   n.gate,
+		states: n.states,
+		blocks: slices.Clone(n.blocks),
+		solid:  n.solid,
+		pool:   slices.Clone(n.pool),
+		pooled: maps.Clone(n.pooled),
+		places: maps.Clone(n.places),
+	}
 }

@@ -43,9 +43,11 @@ func TestBehindStaysAsItWas(t *testing.T) {
 		"/wallet/getblockbynum": {"num": n.Height() + 1}, "/walletsolidity/getblockbynum": {"num": n.Height()},
 		"/wallet/gettransactioninfobyid": {"value": old}, "/wallet/gettransactionbyid": {"value": waiting},
 		"/wallet/gettransactionlistfrompending": nil, "/wallet/gettransactioninfobyblocknum": {"num": n.Height()},
-		"/wallet/getaccount": {"address": toBase58(own)}, "/walletsolidity/getaccount": {"address": toBase58(own)}, "/wallet/getnodeinfo": nil,
+		"/wallet/getaccount": {"address": toBase58(own)}, "/walletsolidity/getaccount": {"address": toBase58(own)},
+		"/wallet/getnodeinfo": nil,
 		"/wallet/triggerconstantcontract": {"owner_address": toBase58(own), "contract_address": n.Token(), "visible": true,
-			"function_selector": "balanceOf(address)", "parameter": hex.EncodeToString(callAddress("balanceOf(address)", own)[4:])},
+			"function_selector": "balanceOf(address)",
+			"parameter":         hex.EncodeToString(callAddress("balanceOf(address)", own)[4:])},
 	}
 	present, past := n.handler(), n.Behind()
 	before := map[string]string{}
@@ -78,7 +80,8 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer := told(t, past, "/wallet/broadcasthex", object{"transaction": hex.EncodeToString(built.bytes)}); !strings.Contains(answer, `"SUCCESS"`) {
+	if answer := told(t, past, "/wallet/broadcasthex",
+		object{"transaction": hex.EncodeToString(built.bytes)}); !strings.Contains(answer, `"SUCCESS"`) {
 		t.Errorf("the transaction is not passed on: %s", answer)
 	}
 	if err := n.Mine(1); err != nil {

@@ -31,14 +31,17 @@ type query struct {
 func methods() (reading, changing map[string]func(*query) (any, error)) {
 	reading = map[string]func(*query) (any, error){
 		"getnowblock": (*query).nowBlock, "getblock": (*query).getBlock, "getblockbynum": (*query).blockByNumber,
-		"getblockbyid": (*query).blockByID, "getblockbylimitnext": (*query).blockRange, "getblockbylatestnum": (*query).latestBlocks,
-		"gettransactionbyid": (*query).transactionByID, "gettransactioninfobyid": (*query).infoByID,
+		"getblockbyid": (*query).blockByID, "getblockbylimitnext": (*query).blockRange,
+		"getblockbylatestnum": (*query).latestBlocks,
+		"gettransactionbyid":  (*query).transactionByID, "gettransactioninfobyid": (*query).infoByID,
 		"gettransactioninfobyblocknum": (*query).infoByNumber, "gettransactioncountbyblocknum": (*query).countByNumber,
-		"getaccount": (*query).account, "triggerconstantcontract": (*query).triggerConstant, "estimateenergy": (*query).estimate,
+		"getaccount": (*query).account, "triggerconstantcontract": (*query).triggerConstant,
+		"estimateenergy": (*query).estimate,
 	}
 	changing = map[string]func(*query) (any, error){
 		"getaccountresource": (*query).resources, "getaccountnet": (*query).resources, "getcontract": (*query).contract,
-		"getchainparameters": (*query).parameters, "getnodeinfo": (*query).nodeInfo, "validateaddress": (*query).validateAddress,
+		"getchainparameters": (*query).parameters, "getnodeinfo": (*query).nodeInfo,
+		"validateaddress":   (*query).validateAddress,
 		"createtransaction": (*query).createTransaction, "triggersmartcontract": (*query).triggerSmart,
 		"gettransactionfrompending": (*query).fromPending, "gettransactionlistfrompending": (*query).pendingList,
 		"broadcasttransaction": (*query).broadcastTransaction, "broadcasthex": (*query).broadcastHex,

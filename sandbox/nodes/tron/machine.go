@@ -113,7 +113,8 @@ func (m *machine) evm(owner common.Address, hooks *tracing.Hooks) *vm.EVM {
 		},
 		GetHash:     func(uint64) common.Hash { return common.Hash{} },
 		BlockNumber: new(big.Int).SetUint64(m.height), Time: uint64(m.time / 1000),
-		Difficulty: new(big.Int), GasLimit: constantEnergy, BaseFee: new(big.Int), BlobBaseFee: new(big.Int), Random: &common.Hash{},
+		Difficulty: new(big.Int), GasLimit: constantEnergy, BaseFee: new(big.Int), BlobBaseFee: new(big.Int),
+		Random: &common.Hash{},
 	}
 	evm := vm.NewEVM(block, m.state, evmConfig(), vm.Config{Tracer: hooks, NoBaseFee: true})
 	evm.SetTxContext(vm.TxContext{Origin: owner, GasPrice: new(uint256.Int)})

@@ -95,7 +95,13 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if cfg.SolidDepth < 0 {
 		return nil, errors.New("start tron node: the solid depth must not be negative")
 	}
-	n := &Node{cfg: cfg, gate: new(sync.RWMutex), states: state.NewDatabaseForTesting(), pooled: map[[32]byte]bool{}, places: map[[32]byte]place{}}
+	n := &Node{
+		cfg:    cfg,
+		gate:   new(sync.RWMutex),
+		states: state.NewDatabaseForTesting(),
+		pooled: map[[32]byte]bool{},
+		places: map[[32]byte]place{},
+	}
 	for _, step := range []func(context.Context) error{n.genesis, n.openQueue, n.resume, n.serve} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(fmt.Errorf("start tron node: %w", err), n.journal.close(), n.closeQueue())

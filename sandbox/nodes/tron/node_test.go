@@ -194,7 +194,8 @@ func TestContractsPay(t *testing.T) {
 	if got := info(t, n, failed); got["result"] != "FAILED" || got["receipt"].(map[string]any)["result"] != "REVERT" {
 		t.Fatalf("a failed call: %v", got)
 	}
-	if got := info(t, n, below); got["result"] != nil || got["internal_transactions"].([]any)[1].(map[string]any)["rejected"] != true {
+	if got := info(t, n, below); got["result"] != nil ||
+		got["internal_transactions"].([]any)[1].(map[string]any)["rejected"] != true {
 		t.Fatalf("a call below that failed: %v", got)
 	}
 	steps := info(t, n, many)["internal_transactions"].([]any)
@@ -207,18 +208,21 @@ func TestEmptyAndUnknown(t *testing.T) {
 	t.Parallel()
 	n := start(t, tron.Config{})
 	for path, body := range map[string]map[string]any{
-		"wallet/getblockbynum": {"num": 99}, "wallet/getblock": {"id_or_num": "99"}, "wallet/getaccount": {"address": outsider(t)},
+		"wallet/getblockbynum": {"num": 99}, "wallet/getblock": {"id_or_num": "99"},
+		"wallet/getaccount":         {"address": outsider(t)},
 		"wallet/gettransactionbyid": {"value": string(bytes.Repeat([]byte("ab"), 32))},
 	} {
 		if got := ask(t, n.URL(), path, body); len(got) != 0 {
 			t.Errorf("%s answers %v", path, got)
 		}
 	}
-	if got := askRaw(t, n.URL(), "wallet/gettransactioninfobyblocknum", map[string]any{"num": 1}); string(bytes.TrimSpace(got)) != "[]" {
+	if got := askRaw(t, n.URL(), "wallet/gettransactioninfobyblocknum",
+		map[string]any{"num": 1}); string(bytes.TrimSpace(got)) != "[]" {
 		t.Errorf("results of an empty block: %s", got)
 	}
 	for path, body := range map[string]map[string]any{
-		"wallet/getaccount": {"address": "x"}, "wallet/broadcasthex": {"transaction": "zz"}, "wallet/getblock": {"id_or_num": "x"},
+		"wallet/getaccount": {"address": "x"}, "wallet/broadcasthex": {"transaction": "zz"},
+		"wallet/getblock": {"id_or_num": "x"},
 	} {
 		if got := ask(t, n.URL(), path, body); got["Error"] == nil {
 			t.Errorf("%s answers %v", path, got)

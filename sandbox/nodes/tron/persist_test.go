@@ -206,7 +206,8 @@ func TestJournalIgnoresTornTail(t *testing.T) {
 		ok   bool
 	}{"torn": {`{"mine":17`, true}, "nonsense": {"nonsense\n", false}, "untrue": {`{"tx":"00"}` + "\n", false}} {
 		other := t.TempDir()
-		if err := os.WriteFile(filepath.Join(other, "journal.jsonl"), append(whole[:len(whole):len(whole)], test.tail...), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(other, "journal.jsonl"), append(whole[:len(whole):len(whole)], test.tail...),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		again, err := tron.Start(t.Context(), tron.Config{DataDir: other})

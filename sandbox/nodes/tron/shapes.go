@@ -19,10 +19,16 @@ func (o objectOf) set(key string, value int64) {
 }
 
 func (b *block) header() object {
-	raw := objectOf{"txTrieRoot": hex.EncodeToString(b.txRoot[:]), "witness_address": toHex(b.witness), "parentHash": hex.EncodeToString(b.parent[:]), "version": blockVersion}
+	raw := objectOf{
+		"txTrieRoot":      hex.EncodeToString(b.txRoot[:]),
+		"witness_address": toHex(b.witness),
+		"parentHash":      hex.EncodeToString(b.parent[:]),
+		"version":         blockVersion,
+	}
 	raw.set("number", int64(b.height))
 	raw.set("timestamp", b.time)
-	return object{"blockID": b.name(), "block_header": object{"raw_data": object(raw), "witness_signature": hex.EncodeToString(make([]byte, 65))}}
+	return object{"blockID": b.name(), "block_header": object{"raw_data": object(raw),
+		"witness_signature": hex.EncodeToString(make([]byte, 65))}}
 }
 
 func (b *block) whole() object {
@@ -64,7 +70,8 @@ func (t *transaction) whole(contractRet string) object {
 		"type":      t.kind.String(),
 	}
 	raw := objectOf{
-		"contract": []object{contract}, "ref_block_bytes": hex.EncodeToString(t.refBytes), "ref_block_hash": hex.EncodeToString(t.refHash),
+		"contract": []object{contract}, "ref_block_bytes": hex.EncodeToString(t.refBytes),
+		"ref_block_hash": hex.EncodeToString(t.refHash),
 	}
 	raw.set("expiration", t.expiration)
 	raw.set("timestamp", t.timestamp)
@@ -81,7 +88,8 @@ func (t *transaction) whole(contractRet string) object {
 		ret["contractRet"] = contractRet
 	}
 	return object{
-		"txID": t.name(), "raw_data": object(raw), "raw_data_hex": hex.EncodeToString(t.raw), "signature": signatures, "ret": []object{ret},
+		"txID": t.name(), "raw_data": object(raw), "raw_data_hex": hex.EncodeToString(t.raw), "signature": signatures,
+		"ret": []object{ret},
 	}
 }
 

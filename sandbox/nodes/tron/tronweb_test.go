@@ -65,7 +65,8 @@ func TestTronWeb(t *testing.T) {
 	mine(t, c.node, 8) // solidified
 	keepMining(t, func() error { return c.node.Mine(1) })
 
-	command := exec.CommandContext(t.Context(), "node", "testdata/tronweb.cjs", filepath.Join(folder, "node_modules", "tronweb"), c.node.URL(), hexOf(key), c.node.Token(), tx.TxID)
+	command := exec.CommandContext(t.Context(), "node", "testdata/tronweb.cjs",
+		filepath.Join(folder, "node_modules", "tronweb"), c.node.URL(), hexOf(key), c.node.Token(), tx.TxID)
 	output, err := command.Output()
 	if err != nil {
 		t.Fatalf("tronweb: %v\n%s", err, stderrOf(err))
@@ -75,7 +76,8 @@ func TestTronWeb(t *testing.T) {
 		t.Fatalf("%s: %v", output, err)
 	}
 	for name, want := range map[string]any{
-		"self": wallet, "sent": true, "fee": 1.1e6, "balance": 1234567.0, "symbol": "USDT", "decimals": 6.0, "result": "SUCCESS",
+		"self": wallet, "sent": true, "fee": 1.1e6, "balance": 1234567.0, "symbol": "USDT", "decimals": 6.0,
+		"result": "SUCCESS",
 		"events": 1.0, "tokens": 400.0, "again": "DUP_TRANSACTION_ERROR", "encoded": true, "signer": c.hot.Base,
 	} {
 		if seen[name] != want {

@@ -50,7 +50,8 @@ func TestBehindALoadBalancer(t *testing.T) {
 	b := &balancer{node: node, past: []http.Handler{node.Behind()}, dice: rand.New(rand.NewPCG(1, 2))}
 	server := httptest.NewServer(b)
 	t.Cleanup(server.Close)
-	c, err := adapter.New(adapter.Config{ID: bursar.XRPL, Network: adapter.Private}, rpc.Config{URLs: []string{server.URL}})
+	c, err := adapter.New(adapter.Config{ID: bursar.XRPL, Network: adapter.Private},
+		rpc.Config{URLs: []string{server.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,24 @@ import (
 func (n *Node) Behind() http.Handler {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	past := &Node{cfg: n.cfg, url: n.url, done: n.done, present: n, ledgers: slices.Clone(n.ledgers), state: n.state.clone(), txs: maps.Clone(n.txs),
-		pool: slices.Clone(n.pool), queue: slices.Clone(n.queue), held: slices.Clone(n.held), refusing: maps.Clone(n.refusing),
-		fee: n.fee, least: n.least, gap: n.gap, frozen: n.frozen, streams: map[chan []byte]bool{}}
+	past := &Node{
+		cfg:      n.cfg,
+		url:      n.url,
+		done:     n.done,
+		present:  n,
+		ledgers:  slices.Clone(n.ledgers),
+		state:    n.state.clone(),
+		txs:      maps.Clone(n.txs),
+		pool:     slices.Clone(n.pool),
+		queue:    slices.Clone(n.queue),
+		held:     slices.Clone(n.held),
+		refusing: maps.Clone(n.refusing),
+		fee:      n.fee,
+		least:    n.least,
+		gap:      n.gap,
+		frozen:   n.frozen,
+		streams:  map[chan []byte]bool{},
+	}
 	past.open = newView(past.state, past.tip().index)
 	for id, a := range n.open.changed {
 		past.open.put(id, a.clone())

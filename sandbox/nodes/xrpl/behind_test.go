@@ -45,9 +45,11 @@ func TestBehindStaysAsItWas(t *testing.T) {
 		method string
 		params object
 	}{
-		{"server_info", nil}, {"ledger_closed", nil}, {"ledger_current", nil}, {"ledger", object{"ledger_index": "validated", "transactions": true}},
+		{"server_info", nil}, {"ledger_closed", nil}, {"ledger_current", nil},
+		{"ledger", object{"ledger_index": "validated", "transactions": true}},
 		{"ledger", object{"ledger_index": n.Height() + 1}}, {"ledger", object{"ledger_index": n.Height() + 2}},
-		{"account_info", object{"account": o.address, "ledger_index": "validated"}}, {"account_info", object{"account": o.address, "ledger_index": "current"}},
+		{"account_info", object{"account": o.address, "ledger_index": "validated"}},
+		{"account_info", object{"account": o.address, "ledger_index": "current"}},
 		{"account_tx", object{"account": o.address}}, {"tx", object{"transaction": half("TXN\x00", waiting).String()}},
 		{"account_info", object{"account": other.address, "ledger_index": "validated"}}, {"fee", nil},
 	}
@@ -97,7 +99,8 @@ func TestBehindAnnouncesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.CloseNow()
-	for _, command := range []string{`{"id":1,"command":"subscribe","streams":["ledger"]}`, `{"id":2,"command":"ledger_closed"}`} {
+	for _, command := range []string{`{"id":1,"command":"subscribe","streams":["ledger"]}`,
+		`{"id":2,"command":"ledger_closed"}`} {
 		if err := n.Mine(1); err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,8 @@ func TestTransactionsInBinary(t *testing.T) {
 	for _, validated := range []bool{false, true} {
 		for version, name := range map[int]string{1: "tx", 2: "tx_blob"} {
 			answer, refused := call(t, n, "tx", object{"transaction": id, "binary": true, "api_version": version})
-			if refused != nil || answer[name] != wanted || answer["hash"] != id || answer["validated"] != validated || answer["tx_json"] != nil {
+			if refused != nil || answer[name] != wanted || answer["hash"] != id || answer["validated"] != validated ||
+				answer["tx_json"] != nil {
 				t.Errorf("version %d, validated %v: %v %v, want %s as %s", version, validated, answer, refused, wanted, name)
 			}
 		}
@@ -31,7 +32,8 @@ func TestTransactionsInBinary(t *testing.T) {
 	closing := closed(n.ledgers[n.txs[half("TXN\x00", blob)].ledger-1])
 	n.mu.Unlock()
 	answer, _ := call(t, n, "tx", object{"transaction": id, "binary": true, "api_version": 2})
-	if answer["close_time_iso"] != closing.Format("2006-01-02T15:04:05Z") || answer["ledger_hash"] == nil || answer["meta_blob"] == nil {
+	if answer["close_time_iso"] != closing.Format("2006-01-02T15:04:05Z") || answer["ledger_hash"] == nil ||
+		answer["meta_blob"] == nil {
 		t.Errorf("validated, in version 2: %v", answer)
 	}
 }

@@ -146,7 +146,8 @@ func (f field) read(b []byte) (value any, rest []byte, err error) {
 // digits: nobody holds any here.
 func amount(raw []byte) any {
 	if len(raw) == 48 {
-		return map[string]any{"value": "1", "currency": strings.ToUpper(hex.EncodeToString(raw[8:28])), "issuer": accountID(raw[28:]).String()}
+		return map[string]any{"value": "1", "currency": strings.ToUpper(hex.EncodeToString(raw[8:28])),
+			"issuer": accountID(raw[28:]).String()}
 	}
 	n := binary.BigEndian.Uint64(raw)
 	text := strconv.FormatUint(n&^(1<<62), 10)

@@ -84,7 +84,8 @@ func (m mover) Refusals(t testing.TB) []chaintest.Refusal {
 		{Payment: pay(marked(0x80000), xrp)},
 		{Payment: pay("rrrrrrrrrrrrrrrrrrrrrhoLvTp", xrp)},
 		{Payment: pay("rrrrrrrrrrrrrrrrrrrrBZbvji", xrp)},
-		{Payment: chain.Payment{Address: bursar.Address{Base: m.node.NewAddress()}, Contract: "USD", Amount: bursar.Units(xrp)}},
+		{Payment: chain.Payment{Address: bursar.Address{Base: m.node.NewAddress()}, Contract: "USD",
+			Amount: bursar.Units(xrp)}},
 	}
 }
 
@@ -118,7 +119,8 @@ func start(t *testing.T, cfg xrpl.Config) (*xrpl.Node, named) {
 	node, err := xrpl.Start(context.Background(), cfg)
 	check(t, err)
 	t.Cleanup(func() { node.Close() })
-	c, err := adapter.New(adapter.Config{ID: bursar.XRPL, Network: adapter.Private, NetworkID: cfg.NetworkID}, rpc.Config{URLs: []string{node.URL()}})
+	c, err := adapter.New(adapter.Config{ID: bursar.XRPL, Network: adapter.Private, NetworkID: cfg.NetworkID},
+		rpc.Config{URLs: []string{node.URL()}})
 	check(t, err)
 	t.Cleanup(c.Close)
 	return node, named{c}

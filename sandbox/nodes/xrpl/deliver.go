@@ -65,7 +65,14 @@ func (d Delivery) entry() (*entry, error) {
 		return nil, err
 	}
 	other := d.other()
-	v := values{"Account": other.String(), "Destination": to.String(), "Fee": drops(baseFee), "Sequence": uint32(1), "Flags": uint32(0), "SigningPubKey": ""}
+	v := values{
+		"Account":       other.String(),
+		"Destination":   to.String(),
+		"Fee":           drops(baseFee),
+		"Sequence":      uint32(1),
+		"Flags":         uint32(0),
+		"SigningPubKey": "",
+	}
 	if tag != nil {
 		v["DestinationTag"] = *tag
 	}
@@ -164,7 +171,8 @@ func (d Delivery) promise(to accountID, tag *uint32) []any {
 	if tag != nil {
 		final["DestinationTag"] = *tag
 	}
-	node := map[string]any{"LedgerEntryType": kind, "LedgerIndex": half("", []byte(d.Salt), []byte(kind)).String(), "FinalFields": final}
+	node := map[string]any{"LedgerEntryType": kind, "LedgerIndex": half("", []byte(d.Salt), []byte(kind)).String(),
+		"FinalFields": final}
 	if d.Kind == ClaimedChannel {
 		return []any{map[string]any{"ModifiedNode": node}}
 	}

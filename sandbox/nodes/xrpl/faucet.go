@@ -35,7 +35,8 @@ func (n *Node) Pay(address string, amount uint64) (string, error) {
 	defer n.mu.Unlock()
 	v := values{
 		"TransactionType": "Payment", "Flags": uint32(tfFullyCanonical), "Sequence": n.open.get(genesisID()).sequence,
-		"Amount": drops(amount), "Fee": drops(max(baseFee, n.fee)), "Account": genesisID().String(), "Destination": to.String(),
+		"Amount": drops(amount), "Fee": drops(max(baseFee, n.fee)), "Account": genesisID().String(),
+		"Destination": to.String(),
 	}
 	if tag != nil {
 		v["DestinationTag"] = *tag

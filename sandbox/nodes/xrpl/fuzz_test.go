@@ -14,8 +14,9 @@ func FuzzSubmit(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { n.Close() })
-	v := values{"TransactionType": "Payment", "Flags": uint32(0), "Sequence": uint32(1), "DestinationTag": uint32(0), "Amount": "1000000",
-		"Fee": "12", "Account": genesisID().String(), "Destination": accountID{5}.String()}
+	v := values{"TransactionType": "Payment", "Flags": uint32(0), "Sequence": uint32(1), "DestinationTag": uint32(0),
+		"Amount": "1000000",
+		"Fee":    "12", "Account": genesisID().String(), "Destination": accountID{5}.String()}
 	signed := sign(v, n.key)
 	f.Add(signed)
 	f.Add(signable(v))
@@ -24,7 +25,8 @@ func FuzzSubmit(f *testing.F) {
 		if err != nil || string(blob) == string(signed) {
 			return
 		}
-		if verify(fields, blob) == nil && fields.text("Account") == genesisID().String() && fields.text("TransactionType") == "Payment" {
+		if verify(fields, blob) == nil && fields.text("Account") == genesisID().String() &&
+			fields.text("TransactionType") == "Payment" {
 			t.Fatalf("%X is taken for signed", blob)
 		}
 		raw, err := json.Marshal(object{"tx_blob": hex.EncodeToString(blob)})

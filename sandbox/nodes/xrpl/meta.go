@@ -21,7 +21,8 @@ func describe(id accountID, before, after *account) any {
 	case before == nil && after == nil:
 		return nil
 	case before == nil:
-		entry["NewFields"] = map[string]any{"Account": id.String(), "Balance": drops(after.balance), "Sequence": after.sequence}
+		entry["NewFields"] = map[string]any{"Account": id.String(), "Balance": drops(after.balance),
+			"Sequence": after.sequence}
 		return map[string]any{"CreatedNode": entry}
 	case after == nil:
 		gone := *before

@@ -61,7 +61,12 @@ const bareNetwork = 1000
 
 // begin makes the first ledger, in which the genesis account holds everything.
 func (n *Node) begin() {
-	first := &ledger{index: 1, coins: allXRP, close: genesisTime, stateRoot: half("MLN\x00", binary.BigEndian.AppendUint32(nil, cmp.Or(n.cfg.NetworkID, bareNetwork)))}
+	first := &ledger{
+		index:     1,
+		coins:     allXRP,
+		close:     genesisTime,
+		stateRoot: half("MLN\x00", binary.BigEndian.AppendUint32(nil, cmp.Or(n.cfg.NetworkID, bareNetwork))),
+	}
 	first.seal()
 	n.ledgers, n.state, n.txs = []*ledger{first}, state{}, map[hash]*applied{}
 	n.state[genesisID()] = []version{{ledger: 1, account: account{balance: allXRP, sequence: 1}}}

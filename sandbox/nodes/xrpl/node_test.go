@@ -22,8 +22,9 @@ import (
 func TestAdapterCreditsWhatIsDelivered(t *testing.T) {
 	t.Parallel()
 	for kind, arrives := range map[xrpl.Kind]bool{
-		xrpl.PartialPayment: true, xrpl.DeletedAccount: true, xrpl.CashedCheck: true, xrpl.FinishedEscrow: true, xrpl.ClaimedChannel: true,
-		xrpl.FailedPayment: false, xrpl.IssuedPayment: false, xrpl.TokenPayment: false,
+		xrpl.PartialPayment: true, xrpl.DeletedAccount: true, xrpl.CashedCheck: true, xrpl.FinishedEscrow: true,
+		xrpl.ClaimedChannel: true,
+		xrpl.FailedPayment:  false, xrpl.IssuedPayment: false, xrpl.TokenPayment: false,
 	} {
 		for _, tag := range []string{"", ":0", ":77"} {
 			t.Run(string(kind)+tag, func(t *testing.T) {
@@ -85,7 +86,8 @@ func TestAPI(t *testing.T) {
 	id := pay(t, node, address+":5", 5*xrp)
 	want(t, ask(t, url, "server_info", nil), "1-2", "info", "complete_ledgers")
 	want(t, ask(t, url, "server_info", nil), nil, "info", "network_id")
-	want(t, ask(t, url, "account_info", object{"account": address, "ledger_index": "validated"}), 5*xrp, "account_data", "Balance")
+	want(t, ask(t, url, "account_info", object{"account": address, "ledger_index": "validated"}), 5*xrp, "account_data",
+		"Balance")
 	want(t, ask(t, url, "account_info", object{"account": address, "ledger_index": 1}), "actNotFound", "error")
 	want(t, ask(t, url, "account_info", object{"account": "rubbish"}), "actMalformed", "error")
 	want(t, ask(t, url, "ledger", object{"ledger_index": 9}), "lgrNotFound", "error")
@@ -163,7 +165,8 @@ func hear(ctx context.Context, t *testing.T, conn *websocket.Conn) object {
 func TestHashesOfLedgers(t *testing.T) {
 	t.Parallel()
 	node, _ := start(t, xrpl.Config{})
-	const short, first = "B4979A36CDC7F3D3D5C31A4EAE2AC7D7209DDA877588B9AFC66799692AB0D66B", "692ECE2D61FD5074F298DC168177CA6E17B7282B9630E606AE519D7FE32B5940"
+	const short, first = "B4979A36CDC7F3D3D5C31A4EAE2AC7D7209DDA877588B9AFC66799692AB0D66B",
+		"692ECE2D61FD5074F298DC168177CA6E17B7282B9630E606AE519D7FE32B5940"
 	entry := func(index string) object {
 		return ask(t, node.URL(), "ledger_entry", object{"index": index, "ledger_index": "validated"})
 	}

@@ -95,7 +95,13 @@ func (n *Node) hashesAt(l *ledger, index string) object {
 	if len(hashes) == 0 {
 		return nil
 	}
-	return object{"LedgerEntryType": "LedgerHashes", "Flags": 0, "Hashes": hashes, "LastLedgerSequence": last, "index": index}
+	return object{
+		"LedgerEntryType":    "LedgerHashes",
+		"Flags":              0,
+		"Hashes":             hashes,
+		"LastLedgerSequence": last,
+		"index":              index,
+	}
 }
 
 const maxAccountTx = 200
@@ -154,7 +160,12 @@ func (n *Node) listed(a *applied, q query) object {
 	}
 	tx := a.plain()
 	tx["ledger_index"], tx["date"] = a.ledger, n.ledgers[a.ledger-1].close
-	return object{"tx": tx, "meta": a.meta(a.place), "validated": true, "close_time_iso": closed(n.ledgers[a.ledger-1]).Format(time.RFC3339)}
+	return object{
+		"tx":             tx,
+		"meta":           a.meta(a.place),
+		"validated":      true,
+		"close_time_iso": closed(n.ledgers[a.ledger-1]).Format(time.RFC3339),
+	}
 }
 
 func (a *applied) touches(id accountID) bool {

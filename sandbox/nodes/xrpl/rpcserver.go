@@ -47,7 +47,8 @@ func (n *Node) serverInfo() object {
 	info := object{
 		"build_version": "2.6.2", "complete_ledgers": n.complete(), "hostid": "SANDBOX", "io_latency_ms": 1, "load_factor": 1,
 		"peers": 10, "pubkey_node": "n9KorY8QtTdRx7TVDpwnG9NvyxsDwHUKUEeDLY3AkiGncVaSXZi5",
-		"server_state": "full", "time": now.UTC().Format("2006-Jan-02 15:04:05.000000 UTC"), "uptime": 1000, "validation_quorum": 1,
+		"server_state": "full", "time": now.UTC().Format("2006-Jan-02 15:04:05.000000 UTC"), "uptime": 1000,
+		"validation_quorum": 1,
 		"validated_ledger": object{
 			"age": max(now.Unix()-closed(tip).Unix(), 0), "base_fee_xrp": json.Number("1e-05"), "hash": tip.hash.String(),
 			"reserve_base_xrp": json.Number("1"), "reserve_inc_xrp": json.Number("0.2"), "seq": tip.index,
@@ -61,14 +62,17 @@ func (n *Node) serverInfo() object {
 
 func (n *Node) fees() object {
 	return object{
-		"current_ledger_size": strconv.Itoa(len(n.pool)), "current_queue_size": strconv.Itoa(len(n.queue)), "expected_ledger_size": "1000",
-		"max_queue_size": "2000", "ledger_current_index": n.tip().index + 1,
+		"current_ledger_size": strconv.Itoa(len(n.pool)), "current_queue_size": strconv.Itoa(len(n.queue)),
+		"expected_ledger_size": "1000",
+		"max_queue_size":       "2000", "ledger_current_index": n.tip().index + 1,
 		"drops": object{
-			"base_fee": drops(baseFee), "median_fee": drops(max(n.fee, 5000)), "minimum_fee": drops(n.least), "open_ledger_fee": drops(n.fee),
+			"base_fee": drops(baseFee), "median_fee": drops(max(n.fee, 5000)), "minimum_fee": drops(n.least),
+			"open_ledger_fee": drops(n.fee),
 		},
 		"levels": object{
-			"median_level": "128000", "minimum_level": drops(n.least * 256 / baseFee), "open_ledger_level": drops(n.fee * 256 / baseFee),
-			"reference_level": "256",
+			"median_level": "128000", "minimum_level": drops(n.least * 256 / baseFee),
+			"open_ledger_level": drops(n.fee * 256 / baseFee),
+			"reference_level":   "256",
 		},
 	}
 }
@@ -119,13 +123,17 @@ func (n *Node) askLedger(q query) (object, *refusal) {
 		return nil, refused
 	}
 	if l == nil {
-		open := object{"closed": false, "ledger_index": strconv.Itoa(int(n.tip().index) + 1), "parent_hash": n.tip().hash.String()}
+		open := object{"closed": false, "ledger_index": strconv.Itoa(int(n.tip().index) + 1),
+			"parent_hash": n.tip().hash.String()}
 		return n.name(object{"ledger": open}, nil), nil
 	}
 	shown := object{
-		"account_hash": l.stateRoot.String(), "close_flags": 0, "close_time": l.close, "close_time_human": closed(l).Format("2006-Jan-02 15:04:05.000000000 UTC"),
-		"close_time_iso": closed(l).Format(time.RFC3339), "close_time_resolution": resolution, "closed": true, "ledger_hash": l.hash.String(),
-		"ledger_index": any(l.index), "parent_close_time": l.parentClose, "parent_hash": l.parent.String(), "total_coins": drops(l.coins),
+		"account_hash": l.stateRoot.String(), "close_flags": 0, "close_time": l.close,
+		"close_time_human": closed(l).Format("2006-Jan-02 15:04:05.000000000 UTC"),
+		"close_time_iso":   closed(l).Format(time.RFC3339), "close_time_resolution": resolution, "closed": true,
+		"ledger_hash":  l.hash.String(),
+		"ledger_index": any(l.index), "parent_close_time": l.parentClose, "parent_hash": l.parent.String(),
+		"total_coins":      drops(l.coins),
 		"transaction_hash": l.txRoot.String(),
 	}
 	if q.APIVersion == 1 {
@@ -154,8 +162,9 @@ func (n *Node) expanded(a *applied, q query) object {
 	}
 	l := n.ledgers[a.ledger-1]
 	return object{
-		"close_time_iso": closed(l).Format(time.RFC3339), "hash": a.id.String(), "ledger_hash": l.hash.String(), "ledger_index": a.ledger,
-		"meta": a.meta(a.place), "tx_json": a.renamed(), "validated": true,
+		"close_time_iso": closed(l).Format(time.RFC3339), "hash": a.id.String(), "ledger_hash": l.hash.String(),
+		"ledger_index": a.ledger,
+		"meta":         a.meta(a.place), "tx_json": a.renamed(), "validated": true,
 	}
 }
 

@@ -109,7 +109,8 @@ func (n *Node) submit(q query) (object, *refusal) {
 		next = a.sequence
 	}
 	return object{
-		"engine_result": result, "engine_result_code": code, "engine_result_message": message, "tx_blob": strings.ToUpper(q.Blob), "tx_json": tx,
+		"engine_result": result, "engine_result_code": code, "engine_result_message": message,
+		"tx_blob": strings.ToUpper(q.Blob), "tx_json": tx,
 		"accepted": inOpen || result == "terQUEUED", "applied": inOpen, "broadcast": inOpen, "queued": result == "terQUEUED",
 		"kept": inOpen || strings.HasPrefix(result, "ter"), "account_sequence_available": next, "account_sequence_next": next,
 		"open_ledger_cost": drops(n.fee), "validated_ledger_index": n.shown().index,

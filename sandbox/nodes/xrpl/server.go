@@ -98,7 +98,13 @@ func (r *refusal) object(method string, params json.RawMessage) object {
 		request = object{} // what is no object is not echoed
 	}
 	request["command"] = method
-	out := object{"error": r.token, "error_code": r.code, "error_message": r.message, "request": request, "status": "error"}
+	out := object{
+		"error":         r.token,
+		"error_code":    r.code,
+		"error_message": r.message,
+		"request":       request,
+		"status":        "error",
+	}
 	for key, value := range r.more {
 		out[key] = value
 	}

@@ -51,7 +51,8 @@ func verify(v values, blob []byte) error {
 	}
 	signed := cut(blob, append([]byte{kindBlob<<4 | 4, byte(len(signature))}, signature...))
 	if key[0] == 0xed {
-		if len(signature) != ed25519.SignatureSize || !ed25519.Verify(key[1:], append([]byte("STX\x00"), signed...), signature) {
+		if len(signature) != ed25519.SignatureSize ||
+			!ed25519.Verify(key[1:], append([]byte("STX\x00"), signed...), signature) {
 			return errUnsigned
 		}
 		return nil

@@ -59,7 +59,8 @@ func (o owner) payment(n *Node, to string, change func(values)) []byte {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	id, _ := parseAddress(o.address)
-	v := values{"TransactionType": "Payment", "Flags": uint32(tfFullyCanonical), "Sequence": uint32(1), "Amount": "1000000", "Fee": "12",
+	v := values{"TransactionType": "Payment", "Flags": uint32(tfFullyCanonical), "Sequence": uint32(1),
+		"Amount": "1000000", "Fee": "12",
 		"Account": o.address, "Destination": to}
 	if a := n.open.get(id); a != nil {
 		v["Sequence"] = a.sequence
@@ -140,7 +141,8 @@ func TestNamedNetworks(t *testing.T) {
 	t.Parallel()
 	n := begin(t, Config{NetworkID: 21338})
 	from := newOwner(t, n, 10_000_000)
-	for want, id := range map[string]any{"telREQUIRES_NETWORK_ID": nil, "telWRONG_NETWORK": uint32(21337), "tesSUCCESS": uint32(21338)} {
+	for want, id := range map[string]any{"telREQUIRES_NETWORK_ID": nil, "telWRONG_NETWORK": uint32(21337),
+		"tesSUCCESS": uint32(21338)} {
 		blob := from.payment(n, n.NewAddress(), func(v values) {
 			if id != nil {
 				v["NetworkID"] = id
@@ -267,8 +269,10 @@ func TestCoinsAreConserved(t *testing.T) {
 	t.Parallel()
 	n := begin(t, Config{})
 	from := newOwner(t, n, 100_000_000)
-	for i, kind := range []Kind{PartialPayment, FailedPayment, IssuedPayment, TokenPayment, DeletedAccount, CashedCheck, FinishedEscrow, ClaimedChannel} {
-		if _, err := n.Deliver(Delivery{Kind: kind, Address: from.address + fmt.Sprint(":", i), Drops: 2_000_000, Asked: 9_000_000}); err != nil {
+	for i, kind := range []Kind{PartialPayment, FailedPayment, IssuedPayment, TokenPayment, DeletedAccount, CashedCheck,
+		FinishedEscrow, ClaimedChannel} {
+		if _, err := n.Deliver(Delivery{Kind: kind, Address: from.address + fmt.Sprint(":", i), Drops: 2_000_000,
+			Asked: 9_000_000}); err != nil {
 			t.Fatal(err)
 		}
 		submitted(t, n, from.payment(n, n.NewAddress(), nil))

@@ -136,7 +136,8 @@ func (n *Node) unsubscribe(out chan []byte) {
 
 func (n *Node) ledgerMessage(l *ledger) object {
 	return object{
-		"fee_base": baseFee, "ledger_hash": l.hash.String(), "ledger_index": l.index, "ledger_time": l.close, "network_id": n.cfg.NetworkID,
+		"fee_base": baseFee, "ledger_hash": l.hash.String(), "ledger_index": l.index, "ledger_time": l.close,
+		"network_id":   n.cfg.NetworkID,
 		"reserve_base": reserveBase, "reserve_inc": reserveOwner, "validated_ledgers": n.complete(),
 	}
 }
