@@ -13,10 +13,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ErrCannotBeVoid is returned for an outgoing transaction that no other one can take the UTXOs from.
-var ErrCannotBeVoid = errors.New("it cannot be made void")
+// ErrCannotBeVoid is returned for an outgoing transaction whose UTXOs or nonce cannot be moved to a voiding
+// transaction.
+var ErrCannotBeVoid = errors.New("outgoing transaction cannot be made void")
 
-// Abandonment is an operator's wish to have a sent outgoing transaction made void.
+// Abandonment is an operator's request to make a sent outgoing transaction void.
 type Abandonment struct {
 	Reason string
 	Actor  string
@@ -24,10 +25,11 @@ type Abandonment struct {
 
 const onceAbandon = recovery.OnceVoid
 
-// Abandon has a sent transaction made void: of the UTXO model by another one that takes what is left of its UTXOs home
-// at a higher fee; of the account model, where it was adopted and its bytes are not known, by one that has its nonce.
-// At most one of the two can ever be included. What the first pays is paid again only once the other is final, and if
-// the first is included after all, it counts and the other ends. It returns the ID of the other one.
+// Abandon makes a sent transaction void. On the UTXO model a second transaction sends the UTXOs that are left back to
+// the hot wallet at a higher fee. On the account model this is possible only for an adopted transaction whose bytes are
+// not known: a second transaction uses its nonce. At most one of the two can ever be included. What the first
+// transaction pays is paid again only once the second one is final; if the first is included after all, it counts and
+// the second one ends. Abandon returns the ID of the second transaction.
 func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
 	switch capabilities := s.Chain.Capabilities(); {
 	case capabilities.Model == chain.AccountModel && capabilities.Lifetime.IsZero():
@@ -44,7 +46,7 @@ func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by b
 	return by, err
 }
 
-// fillNonce orders a transaction with the nonce of an adopted one whose bytes are not known.
+// fillNonce requests a transaction with the nonce of an adopted transaction whose bytes are not known.
 func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Chains().Lock(ctx, s.Chain.Capabilities().ID); err != nil {
@@ -60,7 +62,7 @@ func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err
 		}
 		nonce, numbered := nonceOfTx(p)
 		if !numbered || len(versions) == 0 || len(withBytes(versions)) > 0 {
-			return fmt.Errorf("%w: it has no UTXOs, and is sent and bumped until it is included", ErrCannotBeVoid)
+			return fmt.Errorf("%w: it has no UTXOs; it is sent and its fee bumped until it is included", ErrCannotBeVoid)
 		}
 		order, why, err := s.filler(ctx, tx, p)
 		if err != nil || why != "" {
@@ -88,7 +90,7 @@ func (s *Sender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err
 			return err
 		}
 		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base},
-			Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
+			Amount: bursar.Units(1)} // placeholder: the adapter fills in the sum of the UTXOs
 		order := chain.TxRequest{
 			ID:       by,
 			Kind:     chain.KindConsolidation,
@@ -101,13 +103,13 @@ func (s *Sender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err
 	return by, err
 }
 
-// orderVoid records the order of what is to make a transaction void, and gives it what it is to use up in its place.
+// orderVoid records the request of the transaction that voids p, and moves p's UTXOs or nonce to it.
 func (s *Sender) orderVoid(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, resources []string,
 ) error {
 	native, ok := s.Registry.Asset(p.Chain, "")
 	if !ok {
-		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
+		return fmt.Errorf("no currency is configured for the native asset of chain %s", p.Chain)
 	}
 	void := bursar.OutgoingTx{
 		Chain:    p.Chain,
@@ -121,22 +123,21 @@ func (s *Sender) orderVoid(
 	if err := tx.Reservations().Move(ctx, p.Chain, p.ID, order.ID, resources); err != nil {
 		return err
 	}
-	return tx.UTXOs().ForgetChange(ctx, p.ID) // nothing is built on it any more; its block brings it back
+	return tx.UTXOs().ForgetChange(ctx, p.ID) // nothing may build on this change any more; the block of p restores it
 }
 
-// voidable returns the versions of a transaction that is sent, in no block, and not being made void.
+// voidable returns the versions of a transaction that has been sent, is in no block, and is not being made void.
 func (s *Sender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) ([]store.Version, error) {
 	if p.Height > 0 || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent {
 		return nil, fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
 	}
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 || isVoiding(p) {
-		return nil, errors.Join(err, fmt.Errorf("%w: that is under way", ErrCannotBeVoid))
+		return nil, errors.Join(err, fmt.Errorf("%w: voiding is already under way", ErrCannotBeVoid))
 	}
 	return tx.Outgoing().Versions(ctx, p.ID)
 }
 
-// toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs
-// one.
+// toTake returns the UTXOs to take from a transaction: those that still exist and that every version of it needs.
 func (s *Sender) toTake(
 	ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx,
 ) ([]string, error) {
@@ -163,16 +164,16 @@ func (s *Sender) toTake(
 	return left, nil
 }
 
-// isVoiding reports whether an outgoing transaction is to make another one void.
+// isVoiding reports whether an outgoing transaction's purpose is to void another one.
 func isVoiding(p bursar.OutgoingTx) bool { return strings.HasPrefix(p.Once, onceAbandon) }
 
-// completeVoiding has an outgoing transaction take just the UTXOs or the nonce that were moved to it, at a higher fee
-// than the transaction that it makes void.
+// completeVoiding restricts a voiding transaction to the UTXOs or the nonce that were moved to it, and asks for a
+// higher fee than that of the transaction that it voids.
 func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Reservations().MovedTo(ctx, order.ID)
 		if err != nil || len(moved) == 0 {
-			return errors.Join(err, errors.New("nothing was moved to it"))
+			return errors.Join(err, errors.New("no UTXO or nonce was moved to the voiding transaction"))
 		}
 		first, err := tx.Outgoing().Get(ctx, moved[0].From)
 		if err != nil {
@@ -193,7 +194,7 @@ func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) er
 	})
 }
 
-// isBeingVoided holds a transaction back that is being made void: it is neither sent again nor bumped.
+// isBeingVoided returns a *HeldError for a transaction that is being made void: it is neither sent again nor bumped.
 func (s *Sender) isBeingVoided(ctx context.Context, p bursar.OutgoingTx) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
@@ -204,7 +205,7 @@ func (s *Sender) isBeingVoided(ctx context.Context, p bursar.OutgoingTx) error {
 	})
 }
 
-// keptAfterAll ends what was to make an outgoing transaction void that is final now.
+// keptAfterAll ends the transaction that was to void p, because p is final.
 func (s *Sender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	moved, err := tx.Reservations().MovedFrom(ctx, p.ID)
 	if err != nil || len(moved) == 0 {
@@ -215,7 +216,7 @@ func (s *Sender) keptAfterAll(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 		return err
 	}
 	if void.Height > 0 || void.Status == bursar.OutgoingFinal {
-		return fmt.Errorf("spend %s is in a block, and so is spend %s that shares a UTXO with it", void.ID, p.ID)
+		return fmt.Errorf("outgoing transactions %s and %s share a UTXO and are both in a block", void.ID, p.ID)
 	}
 	if err := tx.Reservations().UndoMove(ctx, p.Chain, void.ID); err != nil {
 		return err

@@ -98,8 +98,8 @@ func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 		if waiting := r.chain.Waiting(); !slices.Equal(waiting, []string{r.spendNow(by).TxID}) {
 			t.Errorf("with the nodes are %v", waiting)
 		}
-		r.cannotBeVoid(first, outgoing.ErrCannotBeVoid, "that is under way")
-		r.cannotBeVoid(by, outgoing.ErrCannotBeVoid, "that is under way")
+		r.cannotBeVoid(first, outgoing.ErrCannotBeVoid, "voiding is already under way")
+		r.cannotBeVoid(by, outgoing.ErrCannotBeVoid, "voiding is already under way")
 		r.chain.SetRate(10)
 		r.settle()
 		r.holdsOnce(w)
@@ -126,7 +126,7 @@ func TestWhatHasNothingToTakeIsNotBuilt(t *testing.T) {
 		r.do(func(tx *store.Tx) error { return tx.Reservations().UndoMove(ctx, r.chain.Capabilities().ID, by) })
 		r.trouble = true
 		r.step()
-		r.noted(by, "nothing was moved to it")
+		r.noted(by, "no UTXO or nonce was moved to the voiding transaction")
 		r.blocks(4)
 		r.holdsOnce(w)
 	})
@@ -171,7 +171,7 @@ func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
 		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Bitcoin,
 			Contract: r.chain.Named("token"), Decimals: 2, Places: 2}})
 		r.must(err)
-		r.cannotBeVoid(first, nil, "has no currency of its own configured")
+		r.cannotBeVoid(first, nil, "no currency is configured for the native asset")
 		r.sender.Registry = registry
 		r.trouble = true
 		r.chain.Reorg(3, deposit)
@@ -275,7 +275,8 @@ func TestBothInBlocksIsSettledByNeither(t *testing.T) {
 		r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, by, "x", 1<<30, false, bursar.Units(1)) })
 		r.chain.Mine(3)
 		r.follow()
-		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "shares a UTXO with it") {
+		if err := r.sender.Step(ctx, r.lease); err == nil ||
+			!strings.Contains(err.Error(), "share a UTXO and are both in a block") {
 			t.Errorf("the step ends with %v", err)
 		}
 		if p := r.spendNow(w.OutgoingID); p.Status == bursar.OutgoingFinal {

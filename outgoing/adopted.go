@@ -14,12 +14,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A transaction that was adopted from a block has no bytes here. Where its block is reorged out it cannot be sent
-// again, and may come back as long as a node has it. Where transactions expire, it ends once the final blocks are past
-// every lifetime. Elsewhere another version of it is made, with the same nonce or all of the same UTXOs, which pays the
-// same: of the two at most one can ever be included, and whichever is counts.
+// A transaction that was adopted from a block has no bytes in the database. When its block is reorged out it cannot be
+// sent again, but it may be included again as long as a node has it. Where transactions expire, it ends once the final
+// blocks are past every lifetime. Elsewhere another version of it is built, with the same nonce or all of the same
+// UTXOs and the same payments: at most one of the two can ever be included, and the one that is included counts.
 
-// withoutBytes takes a transaction on whose bytes are not known and that is in no block.
+// withoutBytes advances a transaction that is in no block and whose bytes are not known.
 func (s *Sender) withoutBytes(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) error {
@@ -28,27 +28,28 @@ func (s *Sender) withoutBytes(
 	case over || err != nil:
 		return s.expire(ctx, lease, p, err)
 	case !s.Chain.Capabilities().Lifetime.IsZero():
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; it ends once the final " +
+		return &HeldError{Reason: "its block was reorged out and its bytes are not known; it ends once the final " +
 			"blocks are past its lifetime, " +
-			"unless others may have signed it: then it stays open"}
+			"unless it may have been signed by others: then it stays open"}
 	}
 	if beaten, err := s.isBeaten(ctx, lease, p); beaten || err != nil {
 		return err
 	}
 	if state.Latest < p.SentAt+max(1, s.Chain.Capabilities().BumpAfter) {
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made " +
-			"unless it comes back soon"}
+		return &HeldError{Reason: "its block was reorged out and its bytes are not known; another version is built " +
+			"unless it is included again soon"}
 	}
 	order, why, err := s.orderAgain(ctx, p)
 	if err != nil {
 		return err
 	}
 	if why != "" {
-		return &HeldError{Reason: fmt.Sprintf("its block has left the chain, its bytes are not known, and no other "+
-			"version can be made: %s; "+
+		return &HeldError{Reason: fmt.Sprintf("its block was reorged out, its bytes are not known, and no other "+
+			"version can be built: %s; "+
 			"`bursar outgoing abandon %s` makes it void", why, p.ID)}
 	}
-	p.Unsigned = versions[len(versions)-1].Unsigned // what it used up, whatever was drafted since and not signed
+	// The resources of the last version count, whatever was built since and not signed.
+	p.Unsigned = versions[len(versions)-1].Unsigned
 	err = s.makeAgain(ctx, lease, state, p, order)
 	var held *HeldError
 	if errors.As(err, &held) {
@@ -57,8 +58,8 @@ func (s *Sender) withoutBytes(
 	return err
 }
 
-// isOver reports whether no version of a transaction can ever be included, as the final chain proves: of one whose
-// bytes are not known because the chain is past every lifetime since it was in a block.
+// isOver reports whether no version of a transaction can ever be included, as the final chain proves. For a version
+// whose bytes are not known the proof is that the chain is past every lifetime since the version was in a block.
 func (s *Sender) isOver(
 	ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) (bool, error) {
@@ -72,8 +73,9 @@ func (s *Sender) isOver(
 }
 
 // outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction
-// that was signed before the last block it was in, and a quarter more. What is not known to be ours, or paid what no
-// order asked for, may have been signed by others to live longer, or for ever: it stays open.
+// that was signed before the last block it was in, plus a quarter of that lifetime. A transaction that is not known to
+// be ours, or that paid what no request asked for, may have been signed by others with a longer or unlimited lifetime:
+// it stays open.
 func (s *Sender) outlived(
 	ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) (bool, error) {
@@ -81,7 +83,7 @@ func (s *Sender) outlived(
 	if life.IsZero() || p.SentAt == 0 || recorded <= p.SentAt+life.Blocks+life.Blocks/4 {
 		return false, nil
 	}
-	var newest time.Time // when the last of them was in a block for the first time
+	var newest time.Time // when the newest of them was first in a block
 	ours := true
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		for _, v := range versions {
@@ -106,8 +108,8 @@ func (s *Sender) outlived(
 	return err == nil && now.After(newest.Add(life.Time+life.Time/4)), err
 }
 
-// timeOf returns when the recorded block at a height was made; the zero time where the chain does not show it as the
-// next one.
+// timeOf returns the time of the recorded block at a height, or the zero time if the chain does not return that block
+// as the successor of its parent.
 func (s *Sender) timeOf(ctx context.Context, height uint64) (at time.Time, err error) {
 	var b store.Block
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -127,9 +129,9 @@ func (s *Sender) timeOf(ctx context.Context, height uint64) (at time.Time, err e
 	return blocks[0].Time, nil
 }
 
-// isBeaten ends a transaction whose bytes are not known where another one of ours, which had reserved what it used up
-// before it was adopted, is final: the two cannot both be included. While that one is open, it goes on, and this one
-// waits.
+// isBeaten ends a transaction whose bytes are not known once another outgoing transaction, which had reserved the same
+// resources before the adoption, is final: the two cannot both be included. While the other one is open, it goes on and
+// this one waits.
 func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bool, error) {
 	other := bursar.ID{}
 	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
@@ -160,16 +162,16 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 	case err != nil || other.IsZero():
 		return false, err
 	case after.Status == bursar.OutgoingAbandoned:
-		s.Log.Warn("adopted transaction can never be included, for another one has used up the same", "spend", p.ID, "chain",
-			p.Chain, "by", other)
+		s.Log.Warn("adopted transaction can never be included: another one has used the same UTXOs or nonce",
+			"spend", p.ID, "chain", p.Chain, "by", other)
 		return true, nil
 	}
 	return false,
-		&HeldError{Reason: fmt.Sprintf("its block has left the chain and its bytes are not known; outgoing transaction %s "+
-			"uses up the same, and goes on", other)}
+		&HeldError{Reason: fmt.Sprintf("its block was reorged out and its bytes are not known; outgoing transaction %s "+
+			"uses the same UTXOs or nonce, and goes on", other)}
 }
 
-// ownResources leaves out the claims that belong to another outgoing transaction.
+// ownResources filters out the reservations that belong to another outgoing transaction.
 func ownResources(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resources []string) ([]string, error) {
 	owners, err := tx.Reservations().Owners(ctx, p.Chain, resources)
 	return slices.DeleteFunc(slices.Clone(resources), func(resource string) bool {
@@ -178,8 +180,8 @@ func ownResources(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resour
 	}), err
 }
 
-// orderAgain returns the order of another version of a transaction that was adopted, or why there can be none: all that
-// it pays others is then what the books know of.
+// orderAgain returns the request for another version of an adopted transaction, or the reason why there can be none. A
+// version is possible only if the books know everything that the transaction pays to others.
 func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
 	if order, err = Order(p); err != nil {
 		return order, "", err
@@ -190,9 +192,9 @@ func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order cha
 		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return err
 		case x.Status == store.ExternalUnclear:
-			why = "nobody has said what it paid: see `bursar recovery status`"
+			why = "no operator has resolved what it paid: see `bursar recovery status`"
 		case x.Status == store.ExternalSettled || x.Booked != "":
-			why = "it pays something that no order asked for"
+			why = "it pays something that no request asked for"
 		case len(order.Payments) == 0:
 			why = "it pays nobody"
 		}
@@ -212,14 +214,14 @@ func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order cha
 			owed = append(owed, chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount})
 		}
 		if !samePayments(owed, order.Payments) {
-			why = "it does not pay just what was ordered"
+			why = "its payments differ from those that were requested"
 		}
 		return nil
 	})
 	return order, why, err
 }
 
-// samePayments reports whether two lists hold the same payments, in whatever order.
+// samePayments reports whether two lists hold the same payments, in any order.
 func samePayments(a, b []chain.Payment) bool {
 	count := map[chain.Payment]int{}
 	for _, p := range a {
@@ -236,9 +238,9 @@ func samePayments(a, b []chain.Payment) bool {
 	return true
 }
 
-// makeAgain drafts, signs, stores and sends the first version of a transaction whose bytes are known, with the claims
-// of the one that was adopted. What was built on that one's change cannot be included beside it, and ends when this
-// version is final.
+// makeAgain builds, signs, stores and sends the first version of an adopted transaction whose bytes are known, with the
+// reservations of the adopted version. Transactions that were built on the adopted version's change cannot be included
+// beside this version, and end when it is final.
 func (s *Sender) makeAgain(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest,
 ) error {
@@ -250,8 +252,8 @@ func (s *Sender) makeAgain(
 		return err
 	}
 	if len(unsigned.Reservations) == 0 {
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made once " +
-			"what has a lower nonce is included"}
+		return &HeldError{Reason: "its block was reorged out and its bytes are not known; another version is built once " +
+			"the transactions with lower nonces are included"}
 	}
 	p, err = s.keepAgain(ctx, passage{p, order, stepBump, lease}, unsigned)
 	if err != nil || p.Height > 0 {
@@ -268,12 +270,12 @@ func (s *Sender) makeAgain(
 	}
 	if err != nil {
 		if s.Marks != nil && !errors.Is(err, store.ErrLeaseLost) {
-			s.Marks.Unsigned(p.Chain, p.ID) // the bytes were dropped
+			s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
 		}
-		return fmt.Errorf("another version: %w", err)
+		return fmt.Errorf("build another version: %w", err)
 	}
 	if p.TxID != signed.TxID {
-		return nil // it has come back meanwhile
+		return nil // it was included again while this version was signed
 	}
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
 		return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())
@@ -281,13 +283,12 @@ func (s *Sender) makeAgain(
 	if err != nil {
 		return err
 	}
-	s.Log.Warn("adopted transaction that left the chain is made again", "spend", p.ID, "chain", p.Chain, "hash",
+	s.Log.Warn("adopted transaction was reorged out: another version is sent", "spend", p.ID, "chain", p.Chain, "hash",
 		signed.TxID, "fee", unsigned.Fee)
 	return s.Chain.Broadcast(ctx, signed)
 }
 
-// keepAgain records what another version of an adopted transaction is going to be, and reserves what it uses up, before
-// it is signed.
+// keepAgain records the next version of an adopted transaction and reserves its resources, before it is signed.
 func (s *Sender) keepAgain(ctx context.Context, a passage, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(unsigned)
 	if err != nil {
@@ -295,7 +296,7 @@ func (s *Sender) keepAgain(ctx context.Context, a passage, unsigned chain.Unsign
 	}
 	completed, err := json.Marshal(withoutChoices(a.order))
 	if err != nil {
-		return a.outgoingTx, fmt.Errorf("write order: %w", err)
+		return a.outgoingTx, fmt.Errorf("encode transaction request: %w", err)
 	}
 	return s.change(ctx, a.lease, a.outgoingTx, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if now.Height > 0 {
@@ -313,7 +314,8 @@ func (s *Sender) keepAgain(ctx context.Context, a passage, unsigned chain.Unsign
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
-		now.Unsigned = text // its error stays until the version is stored: only a step that ends otherwise notes another
+		// The error stays until the version is stored: only a step that ends otherwise records another one.
+		now.Unsigned = text
 		return tx.Outgoing().SetStatus(ctx, now, now.Status)
 	})
 }

@@ -28,7 +28,7 @@ func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 			if sign.asked > 0 || r.now(w).TxID != first {
 				t.Fatalf("another version is made at height %d, the first has until %d", r.height(), patience)
 			}
-			r.noted(lost, "another version is made unless it comes back soon")
+			r.noted(lost, "another version is built unless it is included again soon")
 		}
 		if now := r.now(w); now.TxID == first || now.OutgoingID != lost || sign.asked != 1 {
 			t.Errorf("at height %d it is paid by %s of %s", r.height(), now.TxID, now.OutgoingID)
@@ -221,7 +221,7 @@ func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
 		r.waitedFor(first.OutgoingID)
 		r.step()
 		r.noted(first.OutgoingID, errAway.Error())
-		r.noted(second.OutgoingID, "another version is made once what has a lower nonce is included")
+		r.noted(second.OutgoingID, "another version is built once the transactions with lower nonces are included")
 		if now := r.now(two); sign.asked != 1 || now.TxID != second.TxID {
 			t.Errorf("the signer was asked for the first %d times, and the second is paid by %s", sign.asked, now.TxID)
 		}
@@ -244,7 +244,7 @@ func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
 		r.sender.Signer = sign
 		r.chain.SetRate(dearForTheOperator)
 		r.step()
-		r.noted(first.OutgoingID, "the operator's own COIN pay the network's fees of tokens")
+		r.noted(first.OutgoingID, "operator funds in COIN pay the network fees of tokens")
 		if sign.asked > 0 {
 			t.Error("it was signed all the same")
 		}

@@ -62,7 +62,7 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
 				t.Fatalf("it is %s, and the other one is %s at height %d", p.Status, r.spendNow(by).Status, r.height())
 			}
-			r.noted(lost, "outgoing transaction "+by.String()+" uses up the same, and goes on")
+			r.noted(lost, "outgoing transaction "+by.String()+" uses the same UTXOs or nonce, and goes on")
 			if n := r.versionsOf(lost); n != 1 {
 				t.Fatalf("of it there are %d versions", n)
 			}

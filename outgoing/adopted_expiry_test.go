@@ -82,7 +82,8 @@ func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 				}
 				if !r.recovering() {
 					r.noted(lost,
-						"its bytes are not known; it ends once the final blocks are past its lifetime, unless others may have signed it")
+						"its bytes are not known; it ends once the final blocks are past its lifetime, "+
+							"unless it may have been signed by others")
 				} else if name != "unclear" {
 					t.Error("the chain still recovers")
 				}

@@ -30,7 +30,7 @@ func (r *harness) refusedAgain(lost bursar.ID, reason string) {
 	sign := &observed{Signer: r.signer, outgoingID: lost}
 	r.sender.Signer = sign
 	r.blocks(2)
-	r.noted(lost, "no other version can be made: "+reason, "`bursar outgoing abandon "+lost.String()+"` makes it void")
+	r.noted(lost, "no other version can be built: "+reason, "`bursar outgoing abandon "+lost.String()+"` makes it void")
 	if sign.asked > 0 {
 		r.t.Error("another version was signed")
 	}
@@ -49,7 +49,7 @@ func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 			Note: "ordered again by the customer"}))
 		r.recovered()
 		r.vanishes(item.TxID)
-		r.refusedAgain(item.SpendID, "it does not pay just what was ordered")
+		r.refusedAgain(item.SpendID, "its payments differ from those that were requested")
 		_, err := r.sender.Abandon(ctx, item.SpendID, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
 		r.must(err)
 		r.blocks(40)
@@ -83,7 +83,7 @@ func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
 				}
 				r.blocks(1)
 				r.vanishes(first)
-				r.refusedAgain(r.externalSpend(first).SpendID, "it pays something that no order asked for")
+				r.refusedAgain(r.externalSpend(first).SpendID, "it pays something that no request asked for")
 			})
 		})
 	}

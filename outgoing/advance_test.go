@@ -25,7 +25,7 @@ func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
 		if got := r.only(); got.Status != bursar.OutgoingNew || !strings.Contains(got.Error, "no answer") ||
-			strings.Contains(got.Error, "no stored transaction") {
+			strings.Contains(got.Error, "no stored version") {
 			t.Fatalf("it is %s: %q", got.Status, got.Error)
 		}
 		reason := "its issuer has been hacked"

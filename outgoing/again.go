@@ -9,9 +9,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// judgeAgain ends what has expired on a chain that recovers and has unclear external spends, and has those judged
-// again: one may have paid what another transaction of ours was to pay, and can be told from that once the other is
-// dead. Nothing is paid between the two, as the chain is not ready while anything is unclear.
+// judgeAgain runs on a chain that is recovering and has unclear external spends. It ends the outgoing transactions that
+// have expired, and then has the external spends judged again: one of them may have paid what another transaction of
+// ours was to pay, and the two can be told apart once the other one can no longer be included. Nothing is paid between
+// the two steps, because the chain is not ready while any external spend is unclear.
 func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	if s.Chain.Capabilities().Lifetime.IsZero() {
 		return nil
@@ -50,7 +51,7 @@ func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.
 		adopted, err := book.JudgeAgain(ctx, tx)
 		tx.After(func() {
 			for _, id := range adopted {
-				s.Log.Warn("external spend recognised", "chain", state.Chain, "hash", id)
+				s.Log.Warn("external spend recognized", "chain", state.Chain, "hash", id)
 			}
 		})
 		return err

@@ -68,7 +68,7 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 		r.chain.Mine(12)
 		r.follow()
 		err := r.sender.Step(ctx, r.lease)
-		if !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "ask whether it expired") {
+		if !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "find out whether it expired") {
 			t.Errorf("the step ends with %v", err)
 		}
 		if x, p := r.externalSpend(external), r.spendNow(ours); x.Status != store.ExternalUnclear ||

@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// build builds the transaction and claims what it uses up. It returns the outgoing transaction unchanged, with an
-// error, when that cannot be done now.
+// build builds the transaction and reserves the UTXOs or nonce that it uses. If that is not possible now, it returns
+// the outgoing transaction unchanged, with an error.
 func (s *Sender) build(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (bursar.OutgoingTx, error) {
@@ -43,8 +43,8 @@ func (s *Sender) build(
 	return s.reserve(ctx, lease, p, order, unsigned)
 }
 
-// reserve makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned
-// transaction, in one transaction.
+// reserve reserves the unsigned transaction's UTXOs or nonce and stores the unsigned transaction, in one database
+// transaction.
 func (s *Sender) reserve(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx,
 ) (bursar.OutgoingTx, error) {
@@ -54,7 +54,7 @@ func (s *Sender) reserve(
 	}
 	completed, err := json.Marshal(withoutChoices(order))
 	if err != nil {
-		return p, fmt.Errorf("write order: %w", err)
+		return p, fmt.Errorf("encode transaction request: %w", err)
 	}
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.gate(ctx, tx, passage{now, order, stepBuild, lease}); err != nil {
@@ -73,25 +73,25 @@ func (s *Sender) reserve(
 			return err
 		}
 		now.Unsigned, now.Error = text, ""
-		s.log(tx, "spend drafted", now, "fee", unsigned.Fee, "claims", len(unsigned.Reservations))
+		s.log(tx, "outgoing transaction built", now, "fee", unsigned.Fee, "claims", len(unsigned.Reservations))
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved)
 	})
 }
 
-// withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the unsigned
+// withoutChoices reduces a request to what the signer checks: what the adapter chose from is in the unsigned
 // transaction.
 func withoutChoices(order chain.TxRequest) chain.TxRequest {
 	order.UTXOs, order.Nonce, order.Replaces, order.Reserved = nil, nil, nil, nil
 	return order
 }
 
-// reserveKind checks that UTXOs are still there, or moves the nonce on.
+// reserveKind checks that the UTXOs still exist, or advances the nonce.
 func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, resources []string) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
 		there, err := tx.UTXOs().StillSpendable(ctx, id, resources)
 		if err == nil && !there {
-			err = errors.New("a coin left the chain while the draft was made")
+			err = errors.New("a UTXO was reorged out while the transaction was built")
 		}
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRe
 			continue
 		}
 		if order.Nonce != nil && nonce != *order.Nonce {
-			return fmt.Errorf("the draft claims nonce %d, the next one is %d", nonce, *order.Nonce)
+			return fmt.Errorf("the unsigned transaction has nonce %d, want the next nonce %d", nonce, *order.Nonce)
 		}
 		if err := tx.Nonces().Use(ctx, id, order.From.Base, nonce); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRe
 	return nil
 }
 
-// nonceOf reads the nonce from a claim "<base>/<nonce>"; other claims name none.
+// nonceOf reads the nonce from a reservation "<base>/<nonce>", and reports false for a reservation of another form.
 func nonceOf(base, resource string) (uint64, bool) {
 	text, is := strings.CutPrefix(resource, base+"/")
 	if !is {
@@ -120,7 +120,7 @@ func nonceOf(base, resource string) (uint64, bool) {
 	return n, err == nil
 }
 
-// cannotBuild answers the reasons that an unsigned transaction was not made.
+// cannotBuild handles the reasons why no unsigned transaction could be built.
 func (s *Sender) cannotBuild(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error,
 ) (bursar.OutgoingTx, error) {
@@ -129,7 +129,7 @@ func (s *Sender) cannotBuild(
 	var refused *chain.RefusedError
 	var dear *chain.TooDearError
 	var inputs *chain.TooManyInputsError
-	if errors.As(cause, &funds) && len(order.UTXOs) == maxUTXOs { // there are more of them than one draft looks at
+	if errors.As(cause, &funds) && len(order.UTXOs) == maxUTXOs { // there are more UTXOs than one build looks at
 		cause = &chain.TooManyInputsError{Limit: maxUTXOs, Cause: cause}
 	}
 	switch {
@@ -148,10 +148,10 @@ func (s *Sender) cannotBuild(
 	case errors.Is(cause, chain.ErrExternalNonce):
 		return p, s.halt(ctx, lease, p, cause)
 	}
-	return p, fmt.Errorf("draft: %w", s.waits(ctx, lease, p, bursar.OutgoingTx{}, cause))
+	return p, fmt.Errorf("build: %w", s.waits(ctx, lease, p, bursar.OutgoingTx{}, cause))
 }
 
-// requeue gives up an outgoing transaction that was never signed; its withdrawals wait again.
+// requeue gives up an outgoing transaction that was never signed; its withdrawals go back into the queue.
 func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		withdrawals, err := tx.Withdrawals().PaidBy(ctx, now.ID)
@@ -170,9 +170,10 @@ func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	})
 }
 
-// giveUp ends an outgoing transaction that can never be paid as it stands and was never signed: a single withdrawal
-// fails and is refunded, a refund to a sender is reopened. Of several withdrawals those fail that can never be paid,
-// and the others wait again; where it is not known which, each is tried alone.
+// giveUp ends an outgoing transaction that can never be paid as requested and was never signed: a single withdrawal
+// fails and its hold is refunded, a refund to a sender goes back to its operator unresolved. Of several withdrawals,
+// those fail that can never be paid, and the others go back into the queue; if it is not known which can never be paid,
+// each is tried alone.
 func (s *Sender) giveUp(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int,
 ) (bursar.OutgoingTx, error) {
@@ -186,7 +187,7 @@ func (s *Sender) giveUp(
 			return err
 		}
 		if len(withdrawals) > 0 && len(withdrawals) != len(order.Payments) {
-			return fmt.Errorf("its order has %d payments, of %d withdrawals", len(order.Payments), len(withdrawals))
+			return fmt.Errorf("its request has %d payments for %d withdrawals", len(order.Payments), len(withdrawals))
 		}
 		for i, w := range withdrawals {
 			if len(order.Payments) > 1 && !slices.Contains(which, i) {
@@ -206,13 +207,14 @@ func (s *Sender) giveUp(
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 	if err == nil {
-		s.Log.Warn("spend given up before signing", "spend", p.ID, "chain", p.Chain, "reason", reason)
+		s.Log.Warn("outgoing transaction given up before signing", "spend", p.ID, "chain", p.Chain, "reason", reason)
 		s.settled()
 	}
 	return after, err
 }
 
-// refusedPayments returns which payments of an order were refused; nil where that is all, or not known.
+// refusedPayments returns the indexes of the refused payments of a request; nil if all were refused or it is not known
+// which.
 func refusedPayments(cause error) []int {
 	var some *chain.RefusedPaymentsError
 	if errors.As(cause, &some) {
@@ -221,10 +223,10 @@ func refusedPayments(cause error) []int {
 	return nil
 }
 
-// halt stops all spending on the chain: somebody else signs with our key.
+// halt stops all payments on the chain, because somebody else signs with our key.
 func (s *Sender) halt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
-	reason := fmt.Sprintf("spend %s: %v", p.ID, cause)
-	s.Log.Error("spending on the chain is stopped", "chain", p.Chain, "reason", reason)
+	reason := fmt.Sprintf("outgoing transaction %s: %v", p.ID, cause)
+	s.Log.Error("payments on the chain are halted", "chain", p.Chain, "reason", reason)
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err

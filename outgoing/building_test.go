@@ -75,7 +75,7 @@ func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 			return r.chain.Build(ctx, order)
 		}}
 		r.step()
-		r.wantUnreserved("claims nonce 7, the next one is 1")
+		r.wantUnreserved("has nonce 7, want the next nonce 1")
 		r.sender.Chain = r.chain
 		r.settle()
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)

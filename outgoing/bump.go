@@ -10,15 +10,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// bumpFee replaces a transaction by one with the same claims and a higher fee: of the two, at most one can ever be
-// included. It does nothing where another outgoing transaction builds on the transaction's change, or where it waits
-// for another's nonce.
+// bumpFee replaces a transaction by one with the same reservations and a higher fee: at most one of the two can ever be
+// included. It does nothing if another outgoing transaction builds on the transaction's change, or if the transaction
+// waits for another's nonce.
 func (s *Sender) bumpFee(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (bool, error) {
 	order, unsigned, err := s.higherFee(ctx, lease, state, p)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
-		return false, s.topUp(ctx, lease, p, gas) // the gas that it had was reorged out, or does not suffice any more
+		return false, s.topUp(ctx, lease, p, gas) // its gas was reorged out, or is no longer enough
 	}
 	if err != nil || len(unsigned.Reservations) == 0 {
 		return false, err
@@ -26,8 +26,8 @@ func (s *Sender) bumpFee(
 	return s.replace(ctx, lease, state, p, order, unsigned)
 }
 
-// higherFee drafts what would replace a transaction; a sweep's is for no more than its address holds now. The draft is
-// empty where nothing may replace it now.
+// higherFee builds the replacement of a transaction. The replacement of a sweep collects no more than its address holds
+// now. The result is empty if nothing may replace the transaction now.
 func (s *Sender) higherFee(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
@@ -45,7 +45,7 @@ func (s *Sender) higherFee(
 	return s.bumpFor(ctx, lease, state, p, order)
 }
 
-// bumpFor is higherFee for an order, anyone who builds on the transaction's change.
+// bumpFor is higherFee for a given request, without the check that nothing builds on the transaction's change.
 func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 	order chain.TxRequest) (_ chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	if err := s.ask(ctx, passage{p, order, stepBump, lease}); err != nil {
@@ -66,16 +66,18 @@ func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.Cha
 		order.Payments = kept.Payments
 	}
 	if unsigned, err = s.Chain.Build(ctx, order); err != nil {
-		return order, chain.UnsignedTx{}, fmt.Errorf("outbid: %w", err)
+		return order, chain.UnsignedTx{}, fmt.Errorf("bump the fee: %w", err)
 	}
 	if !includesAll(unsigned.Reservations, before.Reservations) {
-		return order, chain.UnsignedTx{}, fmt.Errorf("outbid: the new draft does not use up what the old one does")
+		return order, chain.UnsignedTx{}, fmt.Errorf("bump the fee: the replacement does not use the UTXOs or " +
+			"nonce of the transaction that it replaces")
 	}
 	return order, unsigned, nil
 }
 
-// behindAnother reports whether a transaction waits for a lower nonce that is free, or whose transaction has been
-// replaced no more often: a fee bump would not bring it into a block, and would be paid in the end.
+// behindAnother reports whether a transaction waits for a lower nonce that is free, or for one whose transaction was
+// replaced no more often than this one. A fee bump would not bring the transaction into a block, and its fee would
+// still be paid in the end.
 func (s *Sender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind bool, err error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
@@ -99,7 +101,7 @@ func (s *Sender) behindAnother(ctx context.Context, p bursar.OutgoingTx) (behind
 	return behind, err
 }
 
-// nonceOfTx returns the nonce that an outgoing transaction's draft claims, and false where it claims none.
+// nonceOfTx returns the nonce that an outgoing transaction's unsigned transaction uses, and false if it uses none.
 func nonceOfTx(p bursar.OutgoingTx) (uint64, bool) {
 	if len(p.Unsigned) == 0 {
 		return 0, false
@@ -129,8 +131,8 @@ func includesAll(resources, wanted []string) bool {
 	return true
 }
 
-// replace claims, signs, stores and sends a fee bump, and reports whether the version before is not to be sent any
-// more. A bump that comes too late, because the lower fee is in a block meanwhile, is dropped.
+// replace reserves, signs, stores and sends a fee bump, and reports whether the previous version must no longer be
+// sent. A bump is discarded if a version with a lower fee has been included in the meantime.
 func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 	order chain.TxRequest, unsigned chain.UnsignedTx) (bool, error) {
 	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
@@ -147,12 +149,13 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	}
 	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), unsigned)
 	if err != nil {
-		return false, fmt.Errorf("outbid: %w", err)
+		return false, fmt.Errorf("bump the fee: %w", err)
 	}
 	p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
 	if err != nil || p.TxID != signed.TxID {
 		return err == nil, err
 	}
-	s.Log.Info("spend outbid", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", unsigned.Fee)
+	s.Log.Info("outgoing transaction fee bumped", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID,
+		"fee", unsigned.Fee)
 	return true, s.Chain.Broadcast(ctx, signed)
 }

@@ -204,7 +204,7 @@ func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		if got := r.only(); len(*signed) > 0 || got.Versions != 1 ||
-			!strings.Contains(got.Error, "does not use up what the old one does") {
+			!strings.Contains(got.Error, "the replacement does not use the UTXOs or nonce") {
 			t.Errorf("%d are signed, it has %d versions, and %q is read", len(*signed), got.Versions, got.Error)
 		}
 		node.wantSent(t, "all the same", w.TxID)

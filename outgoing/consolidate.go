@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	defaultConsolidateAbove = 500 // as many as one Bitcoin transaction uses
+	defaultConsolidateAbove = 500 // as many UTXOs as one Bitcoin transaction uses
 	mostConsolidated        = 400 // UTXOs of one consolidation: 27,000 vbytes, well below what nodes relay
-	urgentAtOnce            = 4   // consolidations under way while a payment waits for them; otherwise one
+	urgentAtOnce            = 4   // consolidations in progress while a payment waits for them; otherwise one
 )
 
-// consolidate orders that many UTXOs are made one: when there are many, at times when fees are low, the smallest first;
-// and when a payment needs more of them than a transaction may use, at any fee within the limits, the largest first. So
-// a large payment is always possible, and is cheap where there was time. Only UTXOs in final blocks are taken that no
-// other outgoing transaction has reserved.
+// consolidate requests a transaction that merges many UTXOs into one: the smallest first when there are many and fees
+// are low; and the largest first, at any fee within the limits, when a payment needs more UTXOs than one transaction
+// may use. So a large payment is always possible, and is cheap if there was time to consolidate. Only UTXOs in final
+// blocks that no other outgoing transaction has reserved are used.
 func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model != chain.UTXOModel {
@@ -32,10 +32,10 @@ func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store
 	}
 	native, ok := s.Registry.Asset(id, "")
 	if !ok {
-		return fmt.Errorf("chain %s has no currency of its own configured", id)
+		return fmt.Errorf("no currency is configured for the native asset of chain %s", id)
 	}
 	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base},
-		Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
+		Amount: bursar.Units(1)} // placeholder: the adapter fills in the sum of the UTXOs
 	order := chain.TxRequest{
 		ID:       s.IDs.Next(),
 		Kind:     chain.KindConsolidation,
@@ -83,7 +83,8 @@ func (s *Sender) consolidationDue(ctx context.Context, state store.ChainState) (
 	return thrifty.Cheap(ctx)
 }
 
-// completeConsolidation chooses which UTXOs become one, out of those that may be used, which come largest first.
+// completeConsolidation chooses the UTXOs to merge out of those that may be used, which are sorted by amount, largest
+// first.
 func (s *Sender) completeConsolidation(order *chain.TxRequest) {
 	order.UTXOs = slices.DeleteFunc(order.UTXOs, func(c chain.UTXO) bool { return c.Unconfirmed })
 	if !s.urgent {
@@ -95,18 +96,18 @@ func (s *Sender) completeConsolidation(order *chain.TxRequest) {
 
 func sumOf(utxos []chain.UTXO) (sum bursar.Amount) {
 	for _, c := range utxos {
-		sum, _ = sum.Add(c.Amount) // never more than there is of an asset
+		sum, _ = sum.Add(c.Amount) // cannot overflow: never more than the supply of an asset
 	}
 	return sum
 }
 
-// noConsolidation ends a consolidation that is not worth its fee now, or has nothing to make one of. Another one is
-// ordered when there is reason again, and not before the next block: each leaves a row.
+// noConsolidation ends a consolidation that is not worth its fee now, or that has nothing to merge. The next one is
+// requested when there is reason again, and no earlier than the next block, because each request leaves a row.
 func (s *Sender) noConsolidation(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
 ) (bursar.OutgoingTx, error) {
 	s.vain = s.asked
-	s.Log.Info("nothing is consolidated now", "spend", p.ID, "chain", p.Chain, "reason", cause)
+	s.Log.Info("consolidation skipped", "spend", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})

@@ -219,7 +219,8 @@ func TestAChainWithoutItsOwnCurrencyConsolidatesNothing(t *testing.T) {
 		var err error
 		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{other})
 		r.must(err)
-		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "no currency of its own") {
+		if err := r.sender.Step(ctx, r.lease); err == nil ||
+			!strings.Contains(err.Error(), "no currency is configured for the native asset") {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.nothingOpen()

@@ -12,29 +12,28 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The alarms about external spends. Ref is the transaction.
+// The alarms about external spends. Ref is the transaction hash.
 const (
-	alarmExternal = "foreign_spend" // a key of ours may be in other hands
+	alarmExternal = "foreign_spend" // somebody else may have a key of ours
 )
 
-// Externals takes in the external spends of blocks: transactions from addresses of ours that the database does not
-// know.
+// Externals handles the external spends of blocks: transactions from addresses of ours that the database does not know.
 type Externals struct {
 	*Inclusions
-	Own chain.Source     // our own address with its key; zero: Hot, opened by the family's hot key
-	Kin []bursar.ChainID // the other chains whose addresses are opened by the same keys
+	Own chain.Source     // the hot wallet's address and key; zero: Hot, with the family's hot key
+	Kin []bursar.ChainID // the other chains whose addresses belong to the same keys
 
 	// MayForget reports whether the database may be older than the chain.
 	MayForget func() bool
 }
 
-// Undo notes that a block's external spends are in no block any more.
+// Undo records that a block's external spends are in no block any more.
 func (e *Externals) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
 	return tx.ExternalSpends().Drop(ctx, e.Capabilities.ID, b.Height)
 }
 
-// Apply judges the external spends of a block: what the database has forgotten becomes an outgoing transaction of it
-// again, and joins ours; anything else stops spending on the chain, because somebody else signs with our keys.
+// Apply judges the external spends of a block. One that the database has forgotten becomes an outgoing transaction
+// again and joins Ours; any other one halts payments on the chain, because somebody else signs with our keys.
 func (e *Externals) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) error {
 	for _, x := range b.ExternalSpends {
 		if id, mine := b.Ours[x.TxID]; mine {
@@ -65,7 +64,7 @@ func (e *Externals) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) er
 	return nil
 }
 
-// isSettled reports whether an operator has said what an external spend was; it comes back after a reorg.
+// isSettled reports whether an operator has resolved an external spend before: it is seen again after a reorg.
 func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bool, error) {
 	known, err := tx.ExternalSpends().ByTx(ctx, e.Capabilities.ID, x.TxID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -74,7 +73,7 @@ func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.Externa
 	return known.Status == store.ExternalSettled, err
 }
 
-// judgeExternal has the books say what an external spend is. One that is ours begins a recovery: there may be more.
+// judgeExternal asks the books what an external spend is. One that is ours begins a recovery: there may be more.
 func (e *Externals) judgeExternal(
 	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,
 ) (found recovery.Finding, err error) {
@@ -90,7 +89,7 @@ func (e *Externals) judgeExternal(
 	e.logFound(tx, b, x, found)
 	if !recovering {
 		cause := fmt.Sprintf("transaction %s in block %d of %s is from our address %s, and this database does not know "+
-			"it: it is older than the chain", x.TxID, b.Ref.Height, id, x.Base)
+			"it: the database is older than the chain", x.TxID, b.Ref.Height, id, x.Base)
 		if err := e.begin(ctx, tx, cause); err != nil {
 			return found, err
 		}
@@ -103,7 +102,7 @@ func (e *Externals) judgeExternal(
 		Kind:  recovery.AlarmUnclear,
 		Ref:   x.TxID,
 		Message: fmt.Sprintf(
-			"transaction %s in block %d is from our address %s and this database does not know it: %s; say what it was with "+
+			"transaction %s in block %d is from our address %s and this database does not know it: %s; resolve it with "+
 				"`bursar recovery status` and `bursar recovery adopt`",
 			x.TxID, b.Ref.Height, x.Base, found.Reason),
 	})
@@ -115,7 +114,7 @@ func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
 		own = chain.Source{Key: chain.Hot(capabilities.Family), Base: e.Hot}
 	}
 	if own.Base == "" && capabilities.SharedAddress {
-		own.Base = x.Base // the only address there is
+		own.Base = x.Base // on a chain with a shared address there is no other one
 	}
 	return recovery.Book{Capabilities: capabilities, Registry: e.Registry, IDs: e.IDs, Hot: own}
 }
@@ -128,13 +127,14 @@ func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpen
 	})
 }
 
-// haltForExternalSpend stops payments on the chain, and on every chain that shares its keys.
+// haltForExternalSpend halts payments on the chain, and on every chain that shares its keys.
 func (e *Externals) haltForExternalSpend(
 	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,
 ) error {
-	reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height,
-		x.Base)
-	e.Log.Error("a key of ours is in other hands", "chain", e.Capabilities.ID, "hash", x.TxID, "address", x.Base)
+	reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and was not made by this service",
+		x.TxID, b.Ref.Height, x.Base)
+	e.Log.Error("unknown spend from an address of ours: the key may be compromised", "chain", e.Capabilities.ID,
+		"hash", x.TxID, "address", x.Base)
 	reason, err := tx.Halts().PutSharing(ctx, e.Capabilities.ID,
 		store.Halt{Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: reason}, e.Kin)
 	if err != nil {
@@ -143,9 +143,11 @@ func (e *Externals) haltForExternalSpend(
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: e.Capabilities.ID, Kind: alarmExternal, Ref: x.TxID, Message: reason})
 }
 
-// begin stops the chain's payments until nothing that the database has forgotten can enter a block any more.
+// begin starts a recovery: payments on the chain stop until no forgotten transaction can be included any more.
 func (e *Externals) begin(ctx context.Context, tx *store.Tx, cause string) error {
 	id := e.Capabilities.ID
-	tx.After(func() { e.Log.Error("the database is older than the chain: it recovers", "chain", id, "cause", cause) })
+	tx.After(func() {
+		e.Log.Error("the database is older than the chain: recovery begins", "chain", id, "cause", cause)
+	})
 	return recovery.Begin(ctx, tx, id, cause)
 }

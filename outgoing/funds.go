@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// lacksFunds leaves an outgoing transaction waiting for what the paying address lacks; several withdrawals at once that
-// are too much go back into the queue, to be tried in smaller company.
+// lacksFunds leaves an outgoing transaction waiting for the funds that the paying address lacks. A batch of several
+// withdrawals that costs too much is requeued and retried in smaller batches.
 func (s *Sender) lacksFunds(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, funds *chain.NeedsFundsError,
 ) (bursar.OutgoingTx, error) {
@@ -37,8 +37,8 @@ func (s *Sender) lacksFunds(
 	return p, s.waits(ctx, lease, p, wait, funds)
 }
 
-// tooMuch leaves an outgoing transaction waiting that the network asks too much for, or that too many UTXOs would be
-// needed for; several withdrawals at once are tried in smaller company.
+// tooMuch leaves an outgoing transaction waiting because its network fee is too high, or because it would need too many
+// UTXOs. A batch of several withdrawals is requeued and retried in smaller batches.
 func (s *Sender) tooMuch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
 	what bursar.OutgoingWait, cause error) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 {
@@ -47,8 +47,7 @@ func (s *Sender) tooMuch(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	return p, s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: what}, cause)
 }
 
-// inSmallerCompany puts the withdrawals of an outgoing transaction back into the queue, of which half as many are taken
-// together next.
+// inSmallerCompany requeues the withdrawals of an outgoing transaction and halves the size of the next batch.
 func (s *Sender) inSmallerCompany(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int,
 ) (bursar.OutgoingTx, error) {
@@ -56,7 +55,7 @@ func (s *Sender) inSmallerCompany(
 	return s.requeue(ctx, lease, p)
 }
 
-// waits notes what an outgoing transaction waits for where that has changed, and returns the cause.
+// waits records what an outgoing transaction waits for if that has changed, and returns the cause.
 func (s *Sender) waits(ctx context.Context, lease store.Lease, p, wait bursar.OutgoingTx, cause error) error {
 	if wait.WaitsFor == p.WaitsFor && wait.Lacks == p.Lacks && wait.Missing == p.Missing && wait.Needed == p.Needed {
 		return cause
@@ -68,14 +67,15 @@ func (s *Sender) waits(ctx context.Context, lease store.Lease, p, wait bursar.Ou
 	return errors.Join(cause, err)
 }
 
-// Alarms of what payments wait for, one for each currency of a chain. They end by themselves.
+// Alarms about what payments wait for, one for each currency of a chain. They are closed automatically.
 const (
 	alarmFunds  = "funds_low"
 	alarmFee    = "fee_above_limit"
 	alarmInputs = "too_many_inputs"
 )
 
-// alarmShortages raises an alarm for everything that payments wait for, and ends those of what none waits for any more.
+// alarmShortages raises an alarm for everything that payments wait for, and closes those that no payment waits for any
+// more.
 func (s *Sender) alarmShortages(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	wanted := map[store.Alarm]bool{}
@@ -114,7 +114,8 @@ func (s *Sender) alarmShortages(ctx context.Context, lease store.Lease) error {
 	})
 }
 
-// compareAlarms takes from wanted what is raised already as it shall be, and returns what is raised and shall not be.
+// compareAlarms removes from wanted the alarms that are already raised with the same text, and returns the raised
+// alarms that are no longer wanted.
 func compareAlarms(
 	ctx context.Context, tx *store.Tx, id bursar.ChainID, wanted map[store.Alarm]bool,
 ) (stale []store.Alarm, err error) {
@@ -141,7 +142,7 @@ func compareAlarms(
 	return stale, nil
 }
 
-// alarmOf says what payments wait for and what to do about it.
+// alarmOf returns the alarm that says what payments wait for and what to do about it.
 func (s *Sender) alarmOf(short store.Shortage) (store.Alarm, bool) {
 	id := s.Chain.Capabilities().ID
 	currency, err := s.Registry.Get(short.Currency)
@@ -156,8 +157,8 @@ func (s *Sender) alarmOf(short store.Shortage) (store.Alarm, bool) {
 				currency.Exact(short.Missing), currency.Code, waiting, id, s.Hot.Base)}, true
 	case bursar.WaitsForFee:
 		return store.Alarm{Chain: id, Kind: alarmFee, Ref: ref,
-			Message: fmt.Sprintf("%s of %s on %s wait because the network asks a higher fee than is allowed: wait for lower "+
-				"fees, or raise max_fee, the signer's too",
+			Message: fmt.Sprintf("%s of %s on %s wait because the network fee is above the limit: wait for lower "+
+				"fees, or raise max_fee, also that of the signer",
 				waiting, currency.Code, id)}, true
 	case bursar.WaitsForInputs:
 		return store.Alarm{Chain: id, Kind: alarmInputs, Ref: ref,

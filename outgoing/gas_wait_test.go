@@ -98,7 +98,8 @@ func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 		r.give("TOKEN", w.Address, 50_000)
 		r.trouble = true
 		r.blocks(6)
-		if got := r.sweeping(); !strings.Contains(got.Error, "no native asset configured") || len(r.topUps()) > 0 {
+		if got := r.sweeping(); !strings.Contains(got.Error, "no currency is configured for the native asset") ||
+			len(r.topUps()) > 0 {
 			t.Errorf("%q is read, top-ups are %v", got.Error, r.topUps())
 		}
 		r.sender.Registry = known

@@ -12,27 +12,28 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// HeldError says why an outgoing transaction waits although nothing is wrong with it: it goes on once the reason is
-// over.
+// HeldError is the reason why an outgoing transaction waits although it has no error: it goes on once the reason no
+// longer applies.
 type HeldError struct {
 	Reason   string      // one sentence for operators
-	Accounts []bursar.ID // whose withdrawals alone are held; none: the transaction as a whole is
+	Accounts []bursar.ID // if set, only the withdrawals of these accounts are held; otherwise the whole transaction is
 
-	keeps bool // what it reserved stays reserved meanwhile
+	keeps bool // its reservations are kept while it waits
 	gas   bool // it waits for the operator's funds of the native asset
 }
 
 func (e *HeldError) Error() string { return e.Reason }
 
-// step is what an outgoing transaction is about to do.
+// step is the next step of an outgoing transaction.
 type step int
 
-// The steps that are asked about. Between two of them a halt may begin: each asks again, in a transaction of its own.
+// The steps that the gate checks. A halt may begin between two of them, so each step checks again, in a database
+// transaction of its own.
 const (
 	stepBuild step = iota // build and reserve: nothing is signed
-	stepSign              // have its first version signed, and keep the bytes
-	stepSend              // send signed bytes that nobody is known to have been sent
-	stepBump              // sign another version of what has been sent
+	stepSign              // have the first version signed, and store the bytes
+	stepSend              // send signed bytes that are not known to have been sent
+	stepBump              // sign another version of a transaction that was sent
 )
 
 // passage is an outgoing transaction at the gate.
@@ -43,13 +44,14 @@ type passage struct {
 	lease      store.Lease
 }
 
-// gate says why an outgoing transaction may not take its next step now: a *HeldError, or nil while it may. It reads the
-// database as the transaction sees it. Withdrawals, returns, sweeps and gas top-ups alike pass it before they are
-// drafted, in the transaction that makes their reservation, immediately before the signer is asked, in the transaction
-// that keeps the signed bytes, before those are sent for the first time, and before each fee bump. What was sent is
-// sent again whatever the gate says: only the final chain ends it.
+// gate returns a *HeldError that says why an outgoing transaction may not take its next step now, or nil if it may. It
+// reads the database as the given database transaction sees it. Withdrawals, refunds to senders, sweeps and gas top-ups
+// all pass it before they are built, in the database transaction that makes their reservation, immediately before the
+// signer is asked, in the database transaction that stores the signed bytes, before those are sent for the first time,
+// and before each fee bump. A transaction that has been sent is sent again whatever the gate says: only the final chain
+// ends it.
 //
-// A condition is a method of its own in a file gate_<name>.go; it is added here.
+// Each condition is a method in a file gate_<name>.go and is listed here.
 func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder,
 		s.utxosAreThere, s.owed, s.notOutOfGas} {
@@ -60,12 +62,12 @@ func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
 	return nil
 }
 
-// ask is gate in a transaction that only reads.
+// ask is gate in a read-only database transaction.
 func (s *Sender) ask(ctx context.Context, p passage) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error { return s.gate(ctx, tx, p) })
 }
 
-// notHalted holds everything back that a halt of all, of the chain or of a currency covers.
+// notHalted holds back everything that a halt of the whole service, of the chain or of a currency covers.
 func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 	halts, err := tx.Halts().Of(ctx, s.scopes(p)...)
 	if err != nil || len(halts) == 0 {
@@ -78,7 +80,7 @@ func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 	return &HeldError{Reason: strings.Join(reasons, "; ")}
 }
 
-// scopes names what would have to be halted to halt an outgoing transaction, accounts left aside.
+// scopes returns the halt scopes that cover an outgoing transaction, except those of accounts.
 func (s *Sender) scopes(p passage) []store.HaltScope {
 	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.outgoingTx.Chain),
 		store.HaltCurrency(p.outgoingTx.Currency)}
@@ -90,8 +92,8 @@ func (s *Sender) scopes(p passage) []store.HaltScope {
 	return scopes
 }
 
-// notFrozen holds the withdrawals of frozen accounts back until they are signed. From then on others depend on the
-// transaction, by a batch or by its nonce, and the bytes may be with somebody: it is sent, and its fee is bumped.
+// notFrozen holds back the withdrawals of frozen accounts until they are signed. A signed transaction is sent and its
+// fee is bumped: other withdrawals depend on it, by a batch or by its nonce, and its bytes may have been seen outside.
 func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign {
 		return nil
@@ -108,9 +110,9 @@ func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
 	return held
 }
 
-// pass takes an unsigned outgoing transaction through the gate. One that is held gives back what it reserved, so that
-// it is in nobody's way, and waits as new with the reason as its error. Where only some accounts are held, its
-// withdrawals go back into the queue: the others are taken up again without those.
+// pass checks an unsigned outgoing transaction at the gate. One that is held releases its reservations, so that it
+// blocks no other, and waits as new with the reason as its error. If only some accounts are held, its withdrawals are
+// requeued, and those of the other accounts are assigned again without them.
 func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
@@ -139,7 +141,7 @@ func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	return after, errors.Join(err, held)
 }
 
-// release gives back what an unsigned outgoing transaction reserved; it is drafted again, later or at once.
+// release frees the reservations of an unsigned outgoing transaction, which is built again, later or at once.
 func (s *Sender) release(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, reason string,
 ) (bursar.OutgoingTx, error) {
@@ -152,7 +154,7 @@ func (s *Sender) release(
 	})
 }
 
-// giveBackUnsigned frees what an outgoing transaction reserved that was never signed.
+// giveBackUnsigned frees the reservations of an outgoing transaction that was never signed.
 func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Status != bursar.OutgoingReserved {
 		return nil
@@ -164,8 +166,7 @@ func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.Ou
 	return s.giveBack(ctx, tx, p, unsigned.Reservations)
 }
 
-// passSigned takes signed bytes through the gate that nobody is known to have been sent. While they are held they may
-// expire.
+// passSigned checks at the gate signed bytes that are not known to have been sent. They may expire while they are held.
 func (s *Sender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	order, err := Order(p)
 	if err != nil {
@@ -196,8 +197,8 @@ func (s *Sender) served(ctx context.Context, tx *store.Tx) ([]bursar.CurrencyCod
 	return Served(ctx, tx, s.Registry, s.Chain.Capabilities().ID, s.Suspended)
 }
 
-// Served returns the codes of a chain's currencies in their order, without those that are halted and those for which
-// suspended, which may be nil, gives a reason.
+// Served returns the codes of a chain's currencies in configured order, without those that are halted and those for
+// which suspended returns a reason. suspended may be nil.
 func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bursar.ChainID,
 	suspended func(bursar.CurrencyCode) string) ([]bursar.CurrencyCode, error) {
 	codes := registry.Served(id, suspended)

@@ -10,14 +10,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Books are audited before what they say is paid.
+// Books are audited before payments are made from them.
 type Books interface {
-	// CatchUp audits until everything is read that is committed now.
+	// CatchUp audits until everything that is committed now has been read.
 	CatchUp(ctx context.Context) error
 }
 
-// auditOnce has the books audited, once in a step: what they owe is then known, and a contradiction has halted what it
-// concerns.
+// auditOnce audits the books, once per step: afterwards it is known what they owe, and a contradiction has halted the
+// chains, currencies or accounts that it concerns.
 func (s *Sender) auditOnce(ctx context.Context) error {
 	if s.Books == nil || s.audited {
 		return nil
@@ -29,9 +29,9 @@ func (s *Sender) auditOnce(ctx context.Context) error {
 	return nil
 }
 
-// owed holds back an outgoing transaction that pays others than those whom the books owe: its payments have to be, to
-// the unit, those of withdrawals or of a return whose facts are as they were taken, whose money is held, and whose hold
-// has been audited. Sweeps and gas top-ups pay ourselves; the signer sees to that.
+// owed holds back an outgoing transaction that pays anyone the books do not owe: its payments must equal, to the unit,
+// those of withdrawals or of a refund to a sender whose facts are unchanged since they were requested, whose money is
+// held, and whose hold has been audited. Sweeps and gas top-ups pay addresses of ours; the signer checks that.
 func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step == stepSend {
 		return nil // signed bytes pay what was checked when they were signed
@@ -51,7 +51,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		ids = append(ids, o.ID)
 	}
 	if !slices.Equal(payments, p.order.Payments) {
-		return &HeldError{Reason: "its payments are not those of the orders that it is for: somebody changed them in the " +
+		return &HeldError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
 			"database"}
 	}
 	why, err := tx.Withdrawals().NotOwed(ctx, ids, s.Books != nil)
@@ -60,14 +60,14 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 	}
 	for _, id := range ids {
 		if reason, not := why[id]; not {
-			return &HeldError{Reason: fmt.Sprintf("the books do not owe order %s: %s", id, reason)}
+			return &HeldError{Reason: fmt.Sprintf("the books do not owe withdrawal %s: %s", id, reason)}
 		}
 	}
 	return s.notPaidAlready(ctx, tx, p, ids)
 }
 
-// notPaidAlready holds back what another signed transaction pays by the journal outside the database: there is one
-// at a time, whatever the database says of the orders.
+// notPaidAlready holds back payments that another signed transaction already makes according to the journal outside the
+// database: only one signed transaction pays a withdrawal, whatever the database says about it.
 func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, orders []bursar.ID) error {
 	if s.Marks == nil {
 		return nil
@@ -76,6 +76,6 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 	if err != nil || other.IsZero() {
 		return err
 	}
-	return &HeldError{Reason: fmt.Sprintf("outgoing transaction %s pays it already: somebody changed the orders in the "+
-		"database", other)}
+	return &HeldError{Reason: fmt.Sprintf("outgoing transaction %s already pays it: somebody changed the withdrawals "+
+		"in the database", other)}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// GasError says that the operator's own funds of a chain's native asset do not cover a fee that is the operator's to
+// GasError is returned when the operator funds of a chain's native asset do not cover a fee that the operator has to
 // pay.
 type GasError struct {
 	Left, Needed bursar.Amount
@@ -20,21 +20,20 @@ type GasError struct {
 
 func (e *GasError) Error() string {
 	c := e.Currency
-	return fmt.Sprintf("the operator's own %s pay the network's fees of tokens, and %s %s are left where %s %s are "+
+	return fmt.Sprintf("operator funds in %s pay the network fees of tokens: %s %s are left, and %s %s are "+
 		"needed: send %s to %s, take deposit or withdrawal fees in it, "+
 		"or let customers' funds pay (gas_from_customers)", c.Code, c.Exact(e.Left), c.Code, c.Exact(e.Needed), c.Code,
 		c.Code, e.Hot)
 }
 
-// ofToken reports whether the fee of an outgoing transaction is the operator's to pay: it moves a token, or brings gas
-// to where a token is. What moves the native asset itself is for customers of that asset, who pay for it by their fees;
-// what it costs beyond them is the operator's too, but holds nobody up.
+// ofToken reports whether the operator has to pay the fee of an outgoing transaction: it moves a token, or sends gas to
+// the address of a token. A transaction that moves the native asset itself is paid for by its customers' fees; the
+// operator pays what it costs beyond them, but that holds nothing back.
 func ofToken(order chain.TxRequest) bool {
 	return order.Kind == chain.KindGasTopUp || len(order.Payments) > 0 && order.Payments[0].Contract != ""
 }
 
-// notOutOfGas holds back what moves tokens while nothing is left of the operator's own, before a node is asked about
-// it.
+// notOutOfGas holds back token transactions while the operator funds are used up, before a node is asked about them.
 func (s *Sender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.step != stepBuild || !ofToken(p.order) {
 		return nil
@@ -42,14 +41,13 @@ func (s *Sender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) error
 	return s.inBudget(ctx, tx, p.outgoingTx, p.order, bursar.Units(1))
 }
 
-// inBudget refuses a fee that the operator's own funds do not cover besides those of all transactions that are under
-// way.
+// inBudget refuses a fee that the operator funds do not cover in addition to the fees of all transactions in progress.
 func (s *Sender) inBudget(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount,
 ) error {
 	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")
 	if s.GasFromCustomers || !known || !ofToken(order) || isVoiding(p) {
-		return nil // what makes another one void brings no token anywhere: payments of all kinds wait for it
+		return nil // a voiding transaction brings gas to no token: payments of all kinds wait for it
 	}
 	left, err := tx.OperatorFunds().GasLeft(ctx, p.Chain, native.Code, p.ID)
 	if err != nil || !left.Less(fee) {
@@ -58,9 +56,9 @@ func (s *Sender) inBudget(
 	return &HeldError{Reason: (&GasError{left, fee, native, s.Hot.Base}).Error(), gas: true}
 }
 
-// budget sets an unsigned transaction's fee aside, as far as no customer pays it, in the transaction that makes its
-// reservation. A fee bump that payments of the native asset wait behind goes beyond what there is, and the alarm says
-// so.
+// budget sets aside an unsigned transaction's fee, as far as no customer pays it, in the database transaction that
+// makes its reservation. A fee bump that payments of the native asset wait behind may exceed the operator funds, and
+// the alarm says so.
 func (s *Sender) budget(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount,
 ) error {
@@ -83,8 +81,9 @@ func (s *Sender) budget(
 	return tx.Alarms().Resolve(ctx, "gas_budget", string(p.Chain))
 }
 
-// nativeBehind reports whether payments of the native asset wait behind the nonce of a transaction that is signed. What
-// such a payment costs beyond its customer's fee holds nobody up, and so neither does what it waits for.
+// nativeBehind reports whether payments of the native asset wait behind the nonce of a signed transaction. The cost of
+// such a payment beyond its customer's fee holds nothing back, and so the transaction that it waits for is not held
+// back either.
 func (s *Sender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || p.Status != bursar.OutgoingSigned && p.Status != bursar.OutgoingSent ||
@@ -97,7 +96,7 @@ func (s *Sender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	return waits, err
 }
 
-// feesPaid is what the customers of a payment in the native asset have paid for it.
+// feesPaid returns what the customers of a payment in the native asset have paid in fees for it.
 func (s *Sender) feesPaid(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest,
 ) (sum bursar.Amount, err error) {
@@ -113,7 +112,7 @@ func (s *Sender) feesPaid(
 	return sum, err
 }
 
-// alarmGas raises the alarm of an outgoing transaction that waits for the operator's funds.
+// alarmGas raises the alarm for an outgoing transaction that waits for operator funds.
 func alarmGas(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, trouble error) error {
 	var held *HeldError
 	if !errors.As(trouble, &held) || !held.gas {

@@ -7,9 +7,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// utxosAreThere holds an unsigned transaction back before its first signature when a UTXO of it has been reorged out,
-// or was taken by an external spend, since it was drafted: what it reserved is given back, and it is drafted again from
-// what is there.
+// utxosAreThere holds back an unsigned transaction before its first signature if one of its UTXOs was reorged out or
+// spent by an external spend since it was built: its reservations are released, and it is built again from the UTXOs
+// that exist.
 func (s *Sender) utxosAreThere(ctx context.Context, tx *store.Tx, p passage) error {
 	if p.step != stepSign || s.Chain.Capabilities().Model != chain.UTXOModel || len(p.outgoingTx.Unsigned) == 0 {
 		return nil
@@ -20,7 +20,7 @@ func (s *Sender) utxosAreThere(ctx context.Context, tx *store.Tx, p passage) err
 	}
 	there, err := tx.UTXOs().StillSpendable(ctx, p.outgoingTx.Chain, unsigned.Reservations)
 	if err == nil && !there {
-		err = &HeldError{Reason: "a UTXO left the chain before the transaction was signed; another one is built"}
+		err = &HeldError{Reason: "a UTXO was reorged out or spent before the transaction was signed; it is built again"}
 	}
 	return err
 }

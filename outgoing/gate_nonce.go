@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// inOrder has the nonces of an address signed one after another. What is held back gives its nonce back: nothing that
-// is signed already may wait behind a nonce that nobody uses.
+// inOrder makes the nonces of an address be signed one after another. A transaction that is held back releases its
+// nonce, so that no signed transaction waits behind a nonce that nothing uses.
 func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 	own, numbered := nonceOfTx(p.outgoingTx)
 	if p.step != stepSign || !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
@@ -23,15 +23,15 @@ func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
 	for _, other := range unsigned {
 		if nonce, is := nonceOfTx(other); is && nonce < own {
 			return &HeldError{keeps: true,
-				Reason: fmt.Sprintf("it waits for nonce %d of %s, which outgoing transaction %s has and is not signed", nonce,
+				Reason: fmt.Sprintf("it waits for nonce %d of %s, reserved by outgoing transaction %s, which is not signed", nonce,
 					other.Base, other.ID)}
 		}
 	}
 	return nil
 }
 
-// lowerNonce gives an unsigned transaction's nonce back where a lower one was given back meanwhile: it is drafted again
-// with that one.
+// lowerNonce releases an unsigned transaction's nonce if a lower one has been released in the meantime: the transaction
+// is built again with the lower one.
 func (s *Sender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel || isVoiding(p) {

@@ -39,7 +39,7 @@ func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
 		w := r.order(1_000_000, r.chain.Named("outside"))
 		r.trouble = true
 		r.step()
-		if text := r.errors(); !strings.Contains(text, bursar.ID{7}.String()+" pays it already") || signed != 0 {
+		if text := r.errors(); !strings.Contains(text, bursar.ID{7}.String()+" already pays it") || signed != 0 {
 			t.Errorf("%d were signed, and noted is %q", signed, text)
 		}
 		kept.by, kept.fail = bursar.ID{}, errors.New("the file is away")

@@ -145,7 +145,7 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 		node := r.sentOnly()
 		r.chain.Fail(sim.Expired, 1, nil)
 		r.step()
-		if text := r.errors(); !strings.Contains(text, "a drill") || !strings.Contains(text, "ask whether it expired") {
+		if text := r.errors(); !strings.Contains(text, "a drill") || !strings.Contains(text, "find out whether it expired") {
 			t.Errorf("noted is %q", text)
 		}
 		r.blocks(12)

@@ -11,13 +11,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A deposit that is reorged out after it was swept takes the ground from under its sweep. An unsigned sweep ends at
-// once. A signed one hangs, for its bytes are out of our hands and its nonce with them: it is neither sent nor bumped
-// and counts as nothing under way, until money arrives at its address, enough to pay for a sweep. Then it goes on with
-// what there is, by the same nonce.
+// A deposit that is reorged out after it was swept leaves its sweep without funds. An unsigned sweep ends at once. A
+// signed sweep hangs, because its bytes may be anywhere and use a nonce: it is neither sent nor bumped and does not
+// count as in progress until its address receives enough to pay for a sweep. Then it goes on with what is there, with
+// the same nonce.
 
-// withPoint ends an unsigned sweep of an address at which nothing final is left, and an unsigned gas top-up for which
-// no sweep waits. It returns every other outgoing transaction as it is.
+// withPoint ends an unsigned sweep of an address that holds nothing final any more, and an unsigned gas top-up that no
+// sweep waits for. It returns every other outgoing transaction unchanged.
 func (s *Sender) withPoint(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	none, err := s.isPointless(ctx, p)
 	if err != nil || !none {
@@ -37,7 +37,7 @@ func (s *Sender) withPoint(ctx context.Context, lease store.Lease, p bursar.Outg
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
-		s.Log.Info("sweep ended, for nothing final is left to collect", "spend", p.ID, "chain", p.Chain, "kind", p.Kind,
+		s.Log.Info("sweep ended: nothing final is left to collect", "spend", p.ID, "chain", p.Chain, "kind", p.Kind,
 			"address", p.Base)
 	}
 	return after, err
@@ -54,7 +54,7 @@ func (s *Sender) isPointless(ctx context.Context, p bursar.OutgoingTx) (none boo
 	return none, err
 }
 
-// pointless reports whether a sweep has nothing to collect that is final by the books, or a top-up no sweep to pay for.
+// pointless reports whether, by the books, a sweep has nothing final to collect, or a top-up has no sweep to pay for.
 func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	order, err := Order(p)
 	if err != nil {
@@ -68,8 +68,8 @@ func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, er
 	return err == nil && h.Amount.IsZero(), err
 }
 
-// hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and notes where that has
-// changed.
+// hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and records a change of
+// that.
 func (s *Sender) hangs(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) (hangs bool, err error) {
@@ -94,8 +94,8 @@ func (s *Sender) hangs(
 	return hangs, err
 }
 
-// isDust reports whether an address holds less of the native asset than its signed sweep takes, and by the node's word
-// too little to pay for any sweep.
+// isDust reports whether an address holds less of the native asset than its signed sweep takes, and, according to the
+// node, too little to pay for any sweep.
 func (s *Sender) isDust(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
 ) (bool, error) {
@@ -121,21 +121,22 @@ func (s *Sender) isDust(
 	}
 	_, _, err = s.higherFee(ctx, lease, state, p)
 	var short *chain.NeedsFundsError
-	return errors.As(err, &short), nil // what else is wrong is found by who sends it
+	return errors.As(err, &short), nil // any other error is found when the sweep is sent
 }
 
-// hang leaves a sweep alone that has nothing to collect; where its bytes expire it ends.
+// hang leaves a sweep alone that has nothing to collect, and ends it if its bytes have expired.
 func (s *Sender) hang(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) error {
 	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
-	return &HeldError{Reason: "what it collects has left the chain; it goes on once money arrives at its address"}
+	return &HeldError{Reason: "the deposit that it collects was reorged out; it goes on once its address receives a " +
+		"deposit"}
 }
 
-// byHangingNonce has a sweep that hangs collect what a new one shall, so that the new one does not wait behind its
-// nonce. The new one ends with that.
+// byHangingNonce gives a hanging sweep the request of a new one, so that the new one does not wait behind the hanging
+// sweep's nonce. The new one then ends.
 func (s *Sender) byHangingNonce(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 ) (bursar.OutgoingTx, error) {
@@ -162,7 +163,7 @@ func (s *Sender) byHangingNonce(
 		order.ID = hanging[0].ID
 		text, err := json.Marshal(order)
 		if err != nil {
-			return fmt.Errorf("write order: %w", err)
+			return fmt.Errorf("encode transaction request: %w", err)
 		}
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned); err != nil {
 			return err
@@ -171,8 +172,8 @@ func (s *Sender) byHangingNonce(
 	})
 }
 
-// isOutdated reports whether a signed sweep asks for another asset than it shall collect by now, or for more of a token
-// than is there: nodes would take it, and it would fail in its block.
+// isOutdated reports whether a signed sweep moves another asset than it should collect now (other), or more of a token
+// than is there (more): nodes would accept it, and it would fail in its block.
 func (s *Sender) isOutdated(
 	ctx context.Context, p bursar.OutgoingTx, newest store.Version,
 ) (other, more bool, err error) {
@@ -199,11 +200,12 @@ func (s *Sender) isOutdated(
 	return false, err == nil && h.Amount.Less(total), err
 }
 
-// collects reads from a sweep's bytes what it takes from its address: of the native asset with its highest fee.
+// collects reads from a sweep's bytes what it takes from its address; for the native asset that includes its highest
+// fee.
 func (s *Sender) collects(unsigned chain.UnsignedTx) (contract string, total bursar.Amount, err error) {
 	contents, err := s.Chain.Inspect(unsigned.Bytes)
 	if err != nil || len(contents.Payments) != 1 {
-		return "", total, errors.Join(err, fmt.Errorf("a sweep of %d payments", len(contents.Payments)))
+		return "", total, errors.Join(err, fmt.Errorf("a sweep has %d payments, want 1", len(contents.Payments)))
 	}
 	payment := contents.Payments[0]
 	if payment.Contract != "" {
@@ -213,8 +215,8 @@ func (s *Sender) collects(unsigned chain.UnsignedTx) (contract string, total bur
 	return "", total, err
 }
 
-// replaceByLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent
-// where that is lacking. It reports whether it replaced it.
+// replaceByLess replaces a signed sweep by a sweep of what is there, if that is less or another asset, and requests gas
+// if that is missing. It reports whether it replaced the sweep.
 func (s *Sender) replaceByLess(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
 ) (bool, error) {
@@ -241,7 +243,7 @@ func (s *Sender) replaceByLess(
 	return s.replace(ctx, lease, state, p, order, unsigned)
 }
 
-// isEarly reports whether a sweep is final before what it collected is booked: it is settled after that.
+// isEarly reports whether a sweep is final before the deposit that it collected is booked: it is settled after that.
 func (s *Sender) isEarly(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	if p.Kind != string(chain.KindSweep) || p.Failed {
 		return false, nil

@@ -253,11 +253,12 @@ func TestASweepThatHangsExpires(t *testing.T) {
 				r.trouble = true
 				r.chain.Fail(sim.Expired, 1, nil)
 				r.step()
-				if list := r.open(); len(list) != 1 || !strings.Contains(list[0].Error, "ask whether it expired") {
+				if list := r.open(); len(list) != 1 || !strings.Contains(list[0].Error, "find out whether it expired") {
 					t.Errorf("open are %+v", list)
 				}
 				r.step()
-				if list := r.open(); len(list) == 1 && !strings.Contains(list[0].Error, "what it collects has left the chain") {
+				if list := r.open(); len(list) == 1 &&
+					!strings.Contains(list[0].Error, "the deposit that it collects was reorged out") {
 					t.Errorf("the sweep that hangs says %q", list[0].Error)
 				}
 				r.blocks(10)

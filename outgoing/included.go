@@ -12,17 +12,17 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Inclusions takes in what blocks say of transactions of ours: which are in a block, which UTXOs they and others make,
-// and, when a block is reorged out, that what was settled in it is not settled any more.
+// Inclusions records what blocks show about transactions of ours: which of them are included and which UTXOs they and
+// others create. When a block is reorged out, it unsettles what was settled in it.
 type Inclusions struct {
 	Capabilities chain.Capabilities
 	Registry     *bursar.Registry
 	IDs          *bursar.IDs
 	Log          *slog.Logger
-	Hot          string // our own address on the chain; empty where wallets share it
+	Hot          string // the hot wallet's address on the chain; empty if wallets share it
 }
 
-// Apply notes the UTXOs that a block's transfers make, and that transactions of ours are in it.
+// Apply records the UTXOs that a block's transfers create, and the transactions of ours that it includes.
 func (h *Inclusions) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) error {
 	for _, t := range b.Transfers {
 		if err := h.recordUTXO(ctx, tx, b, t); err != nil {
@@ -44,7 +44,7 @@ func (h *Inclusions) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) e
 	return nil
 }
 
-// Undo takes back what was settled in a block that is reorged out; its UTXOs and our transactions are in no block any
+// Undo unsettles what was settled in a block that is reorged out; its UTXOs and our transactions are in no block any
 // more.
 func (h *Inclusions) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
 	if err := h.unsettleBlock(ctx, tx, b.Height); err != nil {
@@ -56,7 +56,7 @@ func (h *Inclusions) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) er
 	return h.exclude(ctx, tx, b)
 }
 
-// recordUTXO notes a UTXO of ours. Its value is a deposit besides, unless a transaction of ours made it.
+// recordUTXO records a UTXO of ours. Its value is also a deposit, unless a transaction of ours created it.
 func (h *Inclusions) recordUTXO(ctx context.Context, tx *store.Tx, b *follow.Block, t chain.Transfer) error {
 	w, known := b.Wallets[t.Address]
 	if t.UTXO == "" || t.Amount.IsZero() || !known && t.Address.Base != h.Hot {
@@ -77,7 +77,7 @@ func (h *Inclusions) recordUTXO(ctx context.Context, tx *store.Tx, b *follow.Blo
 	return tx.UTXOs().Put(ctx, h.Capabilities.ID, c)
 }
 
-// recordInclusion notes that a transaction of ours is in a block.
+// recordInclusion records that a transaction of ours is in a block.
 func (h *Inclusions) recordInclusion(
 	ctx context.Context, tx *store.Tx, b *follow.Block, in chain.Inclusion, outgoingID bursar.ID,
 ) error {
@@ -108,11 +108,11 @@ func (h *Inclusions) recordInclusion(
 	if err := resolveUnknownBytes(ctx, tx, p); err != nil {
 		return err
 	}
-	return tx.UTXOs().ForgetChange(ctx, outgoingID) // of the versions that this one has beaten
+	return tx.UTXOs().ForgetChange(ctx, outgoingID) // the change of the versions that were not included
 }
 
-// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: what our UTXOs in
-// it were worth is booked as gone, its fee included.
+// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: the value of our
+// UTXOs in it is booked as gone, its fee included.
 func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -121,14 +121,14 @@ func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 	return x.Status == store.ExternalSettled, err
 }
 
-// cameBack stops spending on a chain that includes what its final blocks had proven dead: what it pays has been ordered
-// again, and may be paid by another transaction as well.
+// cameBack halts payments on a chain that includes a transaction which its final blocks had proven could never be
+// included: its payments have been requested again, and may be paid by another transaction as well.
 func (h *Inclusions) cameBack(
 	ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx,
 ) error {
-	reason := fmt.Sprintf("transaction %s of spend %s is in block %d, and final blocks had proven that it never could "+
-		"be; what it pays was ordered anew", txID, p.ID, b.Ref.Height)
-	h.Log.Error("a dead transaction came back", "chain", p.Chain, "spend", p.ID, "hash", txID)
+	reason := fmt.Sprintf("transaction %s of outgoing transaction %s is in block %d, although final blocks had proven "+
+		"that it could never be included; its payments were requested again", txID, p.ID, b.Ref.Height)
+	h.Log.Error("expired transaction was included after all", "chain", p.Chain, "spend", p.ID, "hash", txID)
 	if err := tx.Halts().Put(ctx, store.Halt{
 		Scope:  store.HaltChain(p.Chain),
 		Kind:   store.HaltByDeadReturn,
@@ -140,7 +140,7 @@ func (h *Inclusions) cameBack(
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "abandoned_included", Ref: txID, Message: reason})
 }
 
-// exclude notes that transactions of ours are in no block any more. They are sent again.
+// exclude records that transactions of ours are in no block any more. They are sent again.
 func (h *Inclusions) exclude(ctx context.Context, tx *store.Tx, b follow.Undone) error {
 	id := h.Capabilities.ID
 	if err := h.logExcluded(ctx, tx, b.Height); err != nil {
@@ -157,13 +157,13 @@ func (h *Inclusions) exclude(ctx context.Context, tx *store.Tx, b follow.Undone)
 		Chain: id,
 		Kind:  "deep_reorganisation",
 		Ref:   fmt.Sprintf("%s:%d:%s", id, b.Height, b.State.Hash),
-		Message: fmt.Sprintf("block %d was final and left the chain with %d transactions of ours; they are sent again",
+		Message: fmt.Sprintf("block %d was final and was reorged out with %d transactions of ours; they are sent again",
 			b.Height, excluded),
 	})
 }
 
-// moveExternal notes the block of an external spend that became ours, and the nonce that it uses there: blocks show it
-// as one of ours from then on.
+// moveExternal records the block of an external spend that was adopted, and the nonce that it uses there: from now on
+// blocks show it as one of ours.
 func (h *Inclusions) moveExternal(
 	ctx context.Context, tx *store.Tx, b *follow.Block, txID string, p bursar.OutgoingTx,
 ) error {
@@ -178,8 +178,8 @@ func (h *Inclusions) moveExternal(
 	return tx.UTXOs().RecordUsed(ctx, p.Chain, b.Ref.Height, txID, unsigned.Reservations...)
 }
 
-// recordUnwatched notes the block of a transaction of ours that nobody watches for: one that ended so long ago, or that
-// was adopted a moment ago.
+// recordUnwatched records the block of a transaction of ours that is not watched any more or not yet: one that ended
+// long ago, or that was just adopted.
 func (h *Inclusions) recordUnwatched(
 	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend, outgoingID bursar.ID,
 ) error {
@@ -200,7 +200,7 @@ func (h *Inclusions) recordUnwatched(
 	}, outgoingID)
 }
 
-// recordDelivered keeps what a block proves that a transaction of ours delivered: it is settled by that.
+// recordDelivered stores what, according to the block, a transaction of ours delivered: it is settled by that.
 func recordDelivered(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, in chain.Inclusion) error {
 	text, err := chain.EncodeDelivered(in)
 	if err != nil {
@@ -211,17 +211,17 @@ func recordDelivered(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, in
 
 func (h *Inclusions) logIncluded(tx *store.Tx, outgoingID bursar.ID, in chain.Inclusion, at chain.BlockRef) {
 	tx.After(func() {
-		h.Log.Info("spend included", "spend", outgoingID, "chain", h.Capabilities.ID, "hash", in.TxID, "height", at.Height,
-			"failed", in.Failed, "fee", in.Fee)
+		h.Log.Info("outgoing transaction included", "spend", outgoingID, "chain", h.Capabilities.ID, "hash", in.TxID,
+			"height", at.Height, "failed", in.Failed, "fee", in.Fee)
 	})
 }
 
-// logExcluded names the outgoing transactions that are in a block now and will not be.
+// logExcluded logs the outgoing transactions of a block that is reorged out.
 func (h *Inclusions) logExcluded(ctx context.Context, tx *store.Tx, height uint64) error {
 	outgoingIDs, err := tx.Outgoing().InBlock(ctx, h.Capabilities.ID, height)
 	tx.After(func() {
 		for _, id := range outgoingIDs {
-			h.Log.Warn("spend left its block", "spend", id, "chain", h.Capabilities.ID, "height", height)
+			h.Log.Warn("outgoing transaction reorged out", "spend", id, "chain", h.Capabilities.ID, "height", height)
 		}
 	})
 	return err

@@ -8,9 +8,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// expireLost ends a signed outgoing transaction that the final blocks prove dead: every version of it needs a UTXO that
-// it never can use, or a nonce that an external spend has used. A UTXO that merely was reorged out proves nothing, for
-// it may come back with the transaction that made it. It reports whether the outgoing transaction is over.
+// expireLost ends a signed outgoing transaction that can never be included, as the final blocks prove: every version of
+// it needs a UTXO that can never be spent by it, or a nonce that an external spend has used. A UTXO that was only
+// reorged out proves nothing, because it may come back with the transaction that created it. It reports whether the
+// outgoing transaction is over.
 func (s *Sender) expireLost(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) (bool, error) {
@@ -23,7 +24,7 @@ func (s *Sender) expireLost(
 		return false, err
 	}
 	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
-		// Now that no block can be reorged out: is it still so, and were no versions added?
+		// The lease's lock keeps blocks from being reorged out here: check again, and check for versions added since.
 		versions, err := tx.Outgoing().Versions(ctx, p.ID)
 		if err != nil || now.Height > 0 {
 			return err
@@ -35,14 +36,14 @@ func (s *Sender) expireLost(
 	})
 	over := err == nil && after.Status == bursar.OutgoingAbandoned
 	if over {
-		s.Log.Warn("outgoing transaction can never be included and is made again", "spend", p.ID, "chain", p.Chain,
-			"lost", lost)
+		s.Log.Warn("outgoing transaction can never be included: its payments are requested again", "spend", p.ID,
+			"chain", p.Chain, "lost", lost)
 	}
 	return over, err
 }
 
-// lostReservation returns a UTXO by whose loss every version of an outgoing transaction is proven dead, or "" while one
-// of them may be included.
+// lostReservation returns a UTXO whose loss proves that no version of an outgoing transaction can be included, or "" if
+// one of them still may be.
 func lostReservation(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64,
 ) (string, error) {

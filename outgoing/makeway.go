@@ -11,25 +11,27 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// alarmHeldUp is about an outgoing transaction that a halt holds and whose nonce others of no halted currency wait
-// behind, where it cannot be made void. Ref is the transaction. It ends with it.
+// alarmHeldUp is raised for an outgoing transaction that a halt holds and that cannot be made void, while transactions
+// of currencies that are not halted wait behind its nonce. Ref is the transaction's ID. The alarm closes when the
+// transaction ends.
 const alarmHeldUp = "held_up"
 
-// A transaction of a halted currency that is signed has a nonce that nothing else may use, and the halt keeps it from
-// being sent or bumped. Nothing behind it could be included. Where something of another currency waits there, it is
-// made void: another transaction with its nonce moves one unit of the native asset from the hot address to a deposit
-// address of ours, at a higher fee. Of the two at most one can be included. What the first pays is paid again after the
-// halt, once the other one is final; where the first was with a node before and is included all the same, it counts.
+// A signed transaction of a halted currency has a nonce that no other transaction may use, and the halt keeps it from
+// being sent or bumped, so nothing behind that nonce can be included. If a transaction of another currency waits there,
+// the held one is made void: a transaction with the same nonce moves one unit of the native asset from the hot wallet
+// to a deposit address of ours, at a higher fee. At most one of the two can be included. What the held one pays is paid
+// again after the halt, once the other one is final; if the held one reached a node earlier and is included after all,
+// it counts.
 
-// jam is a held transaction that others wait behind.
+// jam describes a held transaction that others wait behind.
 type jam struct {
 	nonce uint64
-	halts []store.Halt      // what holds it
-	first bursar.OutgoingTx // the first of those that wait
+	halts []store.Halt      // the halts that hold it
+	first bursar.OutgoingTx // the first transaction that waits behind it
 }
 
-// makeWay has a transaction that a halt holds stand in the way of no other currency's. It does nothing where nothing
-// waits behind its nonce, or where the bytes expire, which frees the nonce.
+// makeWay makes a transaction void that a halt holds, if a transaction of another currency waits behind its nonce. It
+// does nothing if nothing waits there, or if the bytes expire, which frees the nonce.
 func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
 	var found *jam
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -62,15 +64,15 @@ func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgoi
 		return s.orderVoid(ctx, tx, now, order, []string{fmt.Sprintf("%s/%d", now.Base, found.nonce)})
 	})
 	if err == nil && !by.IsZero() {
-		s.Log.Warn("outgoing transaction of a halted currency is being made void, for others wait behind its nonce",
+		s.Log.Warn("outgoing transaction of a halted currency is being made void: others wait behind its nonce",
 			"spend", p.ID, "by", by, "chain", p.Chain, "currency", p.Currency, "nonce", found.nonce, "waits", found.first.ID,
 			"status", after.Status)
 	}
 	return err
 }
 
-// jamBy says what waits behind a signed transaction that a halt holds; nil where nothing does that could go on without
-// it.
+// jamBy returns what waits behind a signed transaction that a halt holds, or nil if nothing waits there that could
+// otherwise go on.
 func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*jam, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || p.Height > 0 || s.Chain.Capabilities().Model != chain.AccountModel {
@@ -104,7 +106,8 @@ func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (
 	return &jam{own, halts, first}, nil
 }
 
-// behind returns the first transaction with a higher nonce, of the same address and in no block, that counts.
+// behind returns the first transaction of the same address that has a higher nonce, is in no block, and for which
+// counts returns true.
 func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, nonce uint64,
 	counts func(bursar.OutgoingTx, chain.TxRequest) (bool, error)) (bursar.OutgoingTx, bool, error) {
 	open, err := tx.Outgoing().OpenFrom(ctx, p.Chain, p.Base, p.ID)
@@ -126,8 +129,8 @@ func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 	return bursar.OutgoingTx{}, false, nil
 }
 
-// filler is the order of what is to take a transaction's nonce, or why there can be none. A signer knows it as gas for
-// a deposit address of ours, so that no new kind of transaction has to be allowed.
+// filler returns the request for a transaction that takes p's nonce, or the reason why there can be none. To the signer
+// it is gas for a deposit address of ours, so that no new kind of transaction has to be allowed.
 func (s *Sender) filler(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx,
 ) (order chain.TxRequest, why string, err error) {
@@ -137,9 +140,9 @@ func (s *Sender) filler(
 	case !known || capabilities.SharedAddress:
 		return order, "the chain has no address for that", nil
 	case isVoiding(p):
-		return order, "it is to make another one void itself", nil
+		return order, "it is itself the transaction that voids another one", nil
 	case p.Base != s.Hot.Base:
-		return order, "it is not of the hot address", nil
+		return order, "it does not pay from the hot wallet", nil
 	}
 	to, found, err := tx.Wallets().Any(ctx, capabilities.Family)
 	if err != nil || !found {
@@ -157,14 +160,13 @@ func (s *Sender) filler(
 	return order, "", err
 }
 
-// completeFiller has a filler take the nonce of the transaction that it makes void, whose money is spoken for by it no
-// more.
+// completeFiller gives a filler the nonce of the transaction that it voids, whose own reserved funds no longer count.
 func (s *Sender) completeFiller(
 	ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx,
 ) error {
 	nonce, numbered := nonceOfTx(first)
 	if !numbered {
-		return fmt.Errorf("spend %s has no nonce", first.ID)
+		return fmt.Errorf("outgoing transaction %s has no nonce", first.ID)
 	}
 	order.Nonce = &nonce
 	without := *order
@@ -174,7 +176,7 @@ func (s *Sender) completeFiller(
 	return err
 }
 
-// message says what waits behind what, and which command ends that.
+// message says which transactions wait behind which, and which command ends that.
 func (j *jam) message(p bursar.OutgoingTx, why string) string {
 	reasons, remedies := make([]string, len(j.halts)), make([]string, len(j.halts))
 	for i, h := range j.halts {

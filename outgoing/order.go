@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Insert records an order as a new outgoing transaction, in the transaction of anyone who asks for it. currency is what
-// it moves.
+// Insert records a transaction request as a new outgoing transaction, in the caller's database transaction. currency is
+// the currency that it moves.
 func Insert(
 	ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode,
 ) error {
@@ -22,8 +22,8 @@ func Insert(
 	return err
 }
 
-// InsertSweep is Insert for a sweep of an address. It reports false, and records nothing, while another sweep of the
-// same asset of that address is open.
+// InsertSweep is Insert for a sweep of an address. It reports false and records nothing while another sweep of the same
+// asset of that address is open.
 func InsertSweep(
 	ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode,
 ) (bool, error) {
@@ -31,23 +31,23 @@ func InsertSweep(
 	return insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: bursar.ShareSweep, Once: once}, order)
 }
 
-// insert records an order as an outgoing transaction, for which the address that pays is worked out, and reports
+// insert records a transaction request as an outgoing transaction with the paying address derived from it, and reports
 // whether it did.
 func insert(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
 	text, err := json.Marshal(order)
 	if err != nil {
-		return false, fmt.Errorf("write order: %w", err)
+		return false, fmt.Errorf("encode transaction request: %w", err)
 	}
 	p.ID, p.Kind, p.Order = order.ID, string(order.Kind), text
 	p.Base = cmp.Or(order.From.Base, order.Change.Base)
 	return tx.Outgoing().Insert(ctx, p)
 }
 
-// Order reads an outgoing transaction's order.
+// Order decodes the transaction request of an outgoing transaction.
 func Order(p bursar.OutgoingTx) (chain.TxRequest, error) {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return order, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
+		return order, fmt.Errorf("decode the request of outgoing transaction %s: %w", p.ID, err)
 	}
 	return order, nil
 }
@@ -55,16 +55,16 @@ func Order(p bursar.OutgoingTx) (chain.TxRequest, error) {
 func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	var unsigned chain.UnsignedTx
 	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
-		return unsigned, fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
+		return unsigned, fmt.Errorf("decode the unsigned transaction of outgoing transaction %s: %w", p.ID, err)
 	}
 	return unsigned, nil
 }
 
-// complete adds to an order what may be used for it now: UTXOs, or the next nonce and what is spoken for; and to a
-// sweep what is there to collect.
+// complete adds to a request what it may use now: UTXOs, or the next nonce and the amounts that are already reserved.
+// For a sweep it adds what is there to collect.
 func (s *Sender) complete(ctx context.Context, state store.ChainState, order chain.TxRequest) (chain.TxRequest, error) {
 	capabilities := s.Chain.Capabilities()
-	order.MaxFee = s.MaxFee // as it is configured now: what waits for a higher limit goes on once there is one
+	order.MaxFee = s.MaxFee // as configured now: a transaction that waits for a higher limit goes on once it is set
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		if capabilities.Model == chain.AccountModel {
 			next, known, err := tx.Nonces().Next(ctx, capabilities.ID, order.From.Base)
@@ -95,14 +95,14 @@ func (s *Sender) complete(ctx context.Context, state store.ChainState, order cha
 	return order, err
 }
 
-// maxCoins bounds how many UTXOs one draft chooses from.
+// maxUTXOs is the number of UTXOs that one build chooses from.
 const maxUTXOs = 2000
 
-// completeSweep has a sweep collect what the final chain holds: a deposit that is not final may be reorged out again,
-// and the sweep of it could then enter no block until somebody pays there again. An adapter takes what is left of it by
-// now.
+// completeSweep sets a sweep's amount to what the final chain holds: a deposit that is not final may be reorged out
+// again, and a sweep of it could then be included in no block until the address is paid again. The adapter takes what
+// is left of that amount now.
 func (s *Sender) completeSweep(ctx context.Context, order *chain.TxRequest) error {
-	order.Payments = slices.Clone(order.Payments) // the order as it was recorded stays what it is
+	order.Payments = slices.Clone(order.Payments) // the recorded request stays unchanged
 	sweep := &order.Payments[0]
 	var known store.Holding
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -113,7 +113,7 @@ func (s *Sender) completeSweep(ctx context.Context, order *chain.TxRequest) erro
 		return err
 	}
 	if !known.Amount.IsZero() {
-		sweep.Amount = known.Amount // what final deposits brought, by the books
+		sweep.Amount = known.Amount // the sum of final deposits by the books
 	}
 	head, err := s.Chain.Head(ctx)
 	if err != nil || head.Final.Hash == "" {
@@ -121,7 +121,7 @@ func (s *Sender) completeSweep(ctx context.Context, order *chain.TxRequest) erro
 	}
 	held, err := s.Chain.Holdings(ctx, []string{order.From.Base}, sweep.Contract, head.Final)
 	if err == nil && len(held) == 1 && !held[0].IsZero() {
-		sweep.Amount = held[0] // with what is no deposit, such as gas that an earlier sweep left
+		sweep.Amount = held[0] // includes what is no deposit, such as gas that an earlier sweep left
 	}
 	return nil // a node need not keep the state of the final block
 }

@@ -60,7 +60,7 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 				t.Errorf("%s the withdrawal is %s, want %s", when, got, status)
 			}
 		}
-		want("while nobody can say,", bursar.WithdrawalSigned, "ask whether it expired", "it lags behind")
+		want("while nobody can say,", bursar.WithdrawalSigned, "find out whether it expired", "it lags behind")
 		node.err = nil
 		want("while it may be included,", bursar.WithdrawalSigned, "no peers")
 		node.err = fmt.Errorf("of that block: %w", chain.ErrPruned)

@@ -10,15 +10,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// putBackAtOnce bounds how many forgotten transactions one step signs again.
+// putBackAtOnce is the number of forgotten transactions that one step signs again.
 const putBackAtOnce = 100
 
-// putBack signs again what the journal knows and the database has forgotten, and makes it outgoing transactions of the
-// database: a signature is deterministic, so nothing is signed that was not signed before. What the database says of
-// them counts only under the seal of the books: who can write to the database alone has nothing signed. A halt of
-// everything or of the chain holds them back, but for the recovery's own. Others do not: the bytes are out of our hands
-// already, and they are sent by the ordinary path, which asks. It goes before everything else in a step, as what is put
-// back uses nonces and UTXOs that another transaction would take.
+// putBack signs again the transactions that the journal has and the database has forgotten, and restores them as
+// outgoing transactions. Signatures are deterministic, so nothing is signed that was not signed before. A row about a
+// forgotten transaction counts only with the seal of the books: write access to the database alone gets nothing signed.
+// A halt of the service or of the chain holds the transactions back, except the halt of the recovery itself. Other
+// halts do not: the bytes may be with a node already, and the transactions are sent by the ordinary path, which passes
+// the gate. It runs before everything else in a step, because the restored transactions use nonces and UTXOs that
+// another transaction would take.
 func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.Forgotten
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -39,7 +40,7 @@ func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) 
 		noted := s.DB.Do(ctx, func(tx *store.Tx) error {
 			return errors.Join(alarmAltered(ctx, tx, f), tx.ForgottenPayments().CannotPutBack(ctx, f, err.Error()))
 		})
-		failed = errors.Join(failed, fmt.Errorf("put spend %s back: %w", f.Spend, err), noted)
+		failed = errors.Join(failed, fmt.Errorf("put outgoing transaction %s back: %w", f.Spend, err), noted)
 	}
 	return failed
 }
@@ -72,8 +73,8 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 	return err
 }
 
-// mayPutBack holds back what is to be signed again while everything or the chain is halted, for another reason than
-// that the chain recovers: a *HeldError.
+// mayPutBack returns a *HeldError while the service or the chain is halted for another reason than that the chain is
+// recovering: nothing is signed again then.
 func (s *Sender) mayPutBack(ctx context.Context, tx *store.Tx) error {
 	halts, err := tx.Halts().Of(ctx, store.HaltAll, store.HaltChain(s.Chain.Capabilities().ID))
 	for _, h := range halts {
@@ -93,14 +94,15 @@ func alarmAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
 		Kind:  recovery.AlarmNotPutBack,
 		Ref:   f.Spend.String(),
 		Message: fmt.Sprintf(
-			"the database says that outgoing transaction %s was signed and forgotten, and this service has not noted that: "+
+			"the database says that outgoing transaction %s was signed and forgotten, but this service did not write that: "+
 				"it is not signed; somebody else has written to the database",
 			f.Spend),
 	})
 }
 
-// mayBeOut reports whether an unsigned outgoing transaction may have been signed all the same: the commit that kept its
-// bytes was lost, or the process ended before it. It is not given up then, and the same draft is signed again.
+// mayBeOut reports whether an outgoing transaction that is stored as unsigned may have been signed: the commit that
+// stored its bytes was lost, or the process ended before it. It is then not given up, and the same unsigned transaction
+// is signed again.
 func (s *Sender) mayBeOut(p bursar.OutgoingTx) bool {
 	return s.Marks != nil && p.Status == bursar.OutgoingReserved && s.Marks.Signed(p.Chain, p.ID)
 }

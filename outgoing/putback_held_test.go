@@ -54,7 +54,7 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 				r.sender.Signer = sign
 				r.halt(byAnn(scope(r)))
 				err := r.sender.Step(ctx, r.lease)
-				if err == nil || !strings.Contains(err.Error(), "put spend "+sign.outgoingID.String()+" back") ||
+				if err == nil || !strings.Contains(err.Error(), "put outgoing transaction "+sign.outgoingID.String()+" back") ||
 					!strings.Contains(err.Error(), "a drill") {
 					t.Errorf("the step ends with %v", err)
 				}
@@ -95,7 +95,7 @@ func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
 		lead := r.lease
 		sign.before = func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }
 		if err := r.sender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) ||
-			strings.Contains(err.Error(), "put spend") {
+			strings.Contains(err.Error(), "put outgoing transaction") {
 			t.Errorf("without the lead the step ends with %v", err)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || list[0].Error != noted || r.now(w).TxID != "" {

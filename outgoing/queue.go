@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// takeQueue makes spends of withdrawals that wait, as many as may be under way at once: of every currency the oldest
-// first, and one currency after the other, so that none fills all places. Many are paid together where a transaction
-// can pay many.
+// takeQueue makes outgoing transactions of queued withdrawals, as many as may be in progress at once: the oldest of
+// each currency first, and one currency after the other, so that none takes all places. Many withdrawals are paid
+// together where one transaction can pay many.
 func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	var served []bursar.CurrencyCode
@@ -57,9 +57,9 @@ func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 	})
 }
 
-// places is how many further outgoing transactions may be made of withdrawals: altogether, and of each currency. What
-// waits for money or for a lower fee takes none of them; of what is held up by something that no rule foresees, such as
-// a token that its issuer has frozen, there are never more than places of one currency.
+// places is the number of outgoing transactions that may still be made of withdrawals: in total, and of each currency.
+// A transaction that waits for funds or for a lower fee takes no place; transactions that wait for an unforeseen
+// reason, such as a token that its issuer has frozen, never take more than the places of one currency.
 type places struct {
 	all int
 	of  map[bursar.CurrencyCode]int
@@ -89,7 +89,7 @@ func (s *Sender) places(ctx context.Context, tx *store.Tx, served []bursar.Curre
 	return p, nil
 }
 
-// takeOf makes one outgoing transaction of the oldest withdrawals of a currency, and reports whether any waits.
+// takeOf makes one outgoing transaction of the oldest withdrawals of a currency, and reports whether any was queued.
 func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
 	capabilities := s.Chain.Capabilities()
 	limit := max(1, capabilities.MaxPayments)
@@ -103,7 +103,7 @@ func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Curre
 	return true, s.payTogether(ctx, tx, queued)
 }
 
-// pay is an order to pay others from the hot wallet.
+// pay returns a request for payments from the hot wallet.
 func (s *Sender) pay(payments ...chain.Payment) chain.TxRequest {
 	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
 	if s.Chain.Capabilities().Model == chain.UTXOModel {

@@ -49,7 +49,7 @@ func TestNothingIsSettledWithoutItsFee(t *testing.T) {
 		r.sender.Registry = others
 		for range 2 {
 			if err := r.sender.Step(ctx, r.lease); err == nil ||
-				!strings.Contains(err.Error(), "no currency of its own configured") {
+				!strings.Contains(err.Error(), "no currency is configured for the native asset") {
 				t.Errorf("the step ends with %v", err)
 			}
 			if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {

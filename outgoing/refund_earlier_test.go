@@ -44,7 +44,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 						r.chain.Mine(1)
 					}
 					r.step()
-					const why = "an earlier return of the same deposit is in no final block any more"
+					const why = "an earlier refund of the same deposit is no longer in a final block"
 					if text := r.errors(); !strings.Contains(text, why) {
 						t.Errorf("the operator reads %q", text)
 					}
@@ -55,7 +55,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 					} else {
 						r.wantSender("sender", first.Amount.String())
 						r.wantSender("somebody else", "0")
-						const why = "an earlier return of the deposit was paid after all"
+						const why = "an earlier refund of the deposit was paid after all"
 						if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error != why {
 							t.Errorf("the later one is %s: %s", n.Status, n.Error)
 						}
@@ -85,7 +85,7 @@ func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 		}}
 		r.step()
 		n, text := r.resolution(d), r.errors()
-		if !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier return of the same deposit") {
+		if !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier refund of the same deposit") {
 			t.Errorf("signed %v, the later one is %s, the operator reads %q", once, n.Status, text)
 		}
 		if guard.Signed(r.chain.Capabilities().ID, n.OutgoingID) {

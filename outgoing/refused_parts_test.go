@@ -91,7 +91,7 @@ func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 			return chain.UnsignedTx{}, &chain.RefusedPaymentsError{Refused: refused, Payments: []int{1}}
 		}}
 		r.step()
-		if text := r.errors(); !strings.Contains(text, "its order has 3 payments, of 2 withdrawals") {
+		if text := r.errors(); !strings.Contains(text, "its request has 3 payments for 2 withdrawals") {
 			t.Errorf("the operator reads %q", text)
 		}
 		for _, w := range orders {

@@ -256,7 +256,7 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 		r.chain.Mine(1)
 		r.step()
 		if got := r.only(); got.ID != w.OutgoingID || got.Status != bursar.OutgoingSent ||
-			!strings.Contains(got.Error, "no stored transaction") {
+			!strings.Contains(got.Error, "no stored version") {
 			t.Errorf("it is %s, and %q is read", got.Status, got.Error)
 		}
 		node.wantSent(t, "without bytes")

@@ -9,8 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// reserved returns what the paying address's other transactions, signed or about to be and in no block, take of each
-// asset. A node's balance does not know of them, and two drafts must not count on the same money.
+// reserved returns, for each asset, what the paying address's other transactions take that are signed or about to be
+// signed and in no block. A node's balance does not include them, and two transactions must not count on the same
+// money.
 func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxRequest) ([]chain.Reserve, error) {
 	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Capabilities().ID, order.From.Base, order.ID)
 	if err != nil {
@@ -25,8 +26,8 @@ func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxReque
 	return list, nil
 }
 
-// addReserved adds what one outgoing transaction takes: what its order pays, and of the native asset the highest fee of
-// its newest version, for every version's fee is higher than that of the one before.
+// addReserved adds what one outgoing transaction takes: what its request pays, and, in the native asset, the highest
+// fee of its newest version: every version's fee is higher than that of the one before.
 func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, error) {
 	order, err := Order(p)
 	if err != nil {
@@ -41,7 +42,7 @@ func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, er
 			return nil, err
 		}
 		if order.Kind == chain.KindSweep && payment.Contract == "" {
-			return list, nil // its fee comes out of what it collects
+			return list, nil // its fee is part of what it collects
 		}
 	}
 	return reserve(list, "", unsigned.Fee)
@@ -54,7 +55,7 @@ func reserve(list []chain.Reserve, contract string, amount bursar.Amount) ([]cha
 		}
 		sum, err := r.Amount.Add(amount)
 		if err != nil {
-			return nil, fmt.Errorf("sum of what is spoken for: %w", err)
+			return nil, fmt.Errorf("sum of reserved amounts: %w", err)
 		}
 		list[i].Amount = sum
 		return list, nil

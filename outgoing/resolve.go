@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// alarmPruned is raised for a sent outgoing transaction of which no endpoint keeps the history that would show whether
-// it was included. It ends with the outgoing transaction, or with a resolution.
+// alarmPruned is raised for a sent outgoing transaction if no endpoint keeps the history that would show whether it was
+// included. It closes when the outgoing transaction ends or is resolved.
 const alarmPruned = "history_pruned"
 
 func (s *Sender) alarmPruned(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
@@ -22,30 +22,31 @@ func (s *Sender) alarmPruned(ctx context.Context, lease store.Lease, p bursar.Ou
 		}
 		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: alarmPruned, Ref: p.ID.String(),
 			Message: fmt.Sprintf("no endpoint keeps the history that shows whether transaction %s was included; see `bursar "+
-				"outgoing show %s`, and let "+
-				"a node with the whole history tell: `bursar outgoing resolve %s --rpc URL`", p.TxID, p.ID, p.ID)})
+				"outgoing show %s`, and ask "+
+				"a node with the whole history: `bursar outgoing resolve %s --rpc URL`", p.TxID, p.ID, p.ID)})
 	})
 }
 
-// Why a resolution is refused. Nothing has changed then.
+// The reasons why a resolution is refused. A refused resolution changes nothing.
 var (
-	ErrNotOpen  = errors.New("it is not sent and open")
-	ErrDisputed = errors.New("the chain says otherwise")
-	ErrUnknown  = errors.New("no node can tell")
+	ErrNotOpen  = errors.New("outgoing transaction is not open and sent")
+	ErrDisputed = errors.New("the chain contradicts this resolution")
+	ErrUnknown  = errors.New("no node keeps the history that is needed")
 )
 
-// Resolution is an operator's word about a sent outgoing transaction, which counts only where no node can tell.
+// Resolution is an operator's statement about a sent outgoing transaction. It counts only if no node can prove what
+// happened.
 type Resolution struct {
-	Paid      string // the transaction that is said to have been included; empty: none is said to be
-	NeverPaid bool   // it is said that none was, and none can be any more
+	Paid      string // the transaction that, by the operator, was included; empty: none
+	NeverPaid bool   // by the operator, none was included and none can be any more
 	Reason    string
 	Actor     string
 }
 
-// Resolve ends a sent outgoing transaction whose fate the service could not learn. asked is the chain through whatever
-// node can tell: what it proves counts, and contradicts a wrong word with ErrDisputed. Where it cannot prove anything,
-// the word of r counts, and only while the alarm history_pruned is open for it; ErrUnknown without one. It returns what
-// became of it.
+// Resolve ends a sent outgoing transaction whose result the service could not determine. asked is the chain through a
+// node that keeps the history: what it proves counts, and a resolution that contradicts it is refused with ErrDisputed.
+// If it cannot prove anything, the statement r counts, but only while the alarm history_pruned is open for the
+// transaction; without the alarm the error is ErrUnknown. Resolve returns the result as a text.
 func (s *Sender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r Resolution) (string, error) {
 	p, versions, pruned, err := s.resolvable(ctx, id)
 	if err != nil {
@@ -72,22 +73,22 @@ func (s *Sender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r
 	gone, err := s.expiredOn(ctx, asked, versions)
 	switch {
 	case err == nil && gone && r.Paid != "":
-		return "", fmt.Errorf("%w: it was not included, and never can be", ErrDisputed)
+		return "", fmt.Errorf("%w: it was not included and can never be included", ErrDisputed)
 	case err == nil && gone:
-		return "never paid, as the chain proves; what it would have paid waits again", s.resolveNeverPaid(ctx, p, r)
+		return "never paid, as the chain proves; its payments are requeued", s.resolveNeverPaid(ctx, p, r)
 	case err == nil:
 		return "", fmt.Errorf("%w: it may still be included", ErrDisputed)
 	case !errors.Is(err, chain.ErrPruned):
 		return "", fmt.Errorf("ask whether it can still be included: %w", err)
 	case !pruned || r.Reason == "" || r.Paid == "" && !r.NeverPaid:
-		return "", fmt.Errorf("%w: %w; name a node with the whole history, or say what an explorer shows", ErrUnknown, err)
+		return "", fmt.Errorf("%w: %w; name a node with the whole history, or state what an explorer shows", ErrUnknown, err)
 	case r.NeverPaid:
-		return "never paid, by your word; what it would have paid waits again", s.resolveNeverPaid(ctx, p, r)
+		return "never paid, as you stated; its payments are requeued", s.resolveNeverPaid(ctx, p, r)
 	}
 	if !slices.ContainsFunc(versions, func(v store.Version) bool { return v.TxID == r.Paid }) {
-		return "", fmt.Errorf("%w: %s is none of its transactions", ErrDisputed, r.Paid)
+		return "", fmt.Errorf("%w: %s is not one of its transactions", ErrDisputed, r.Paid)
 	}
-	return "paid by transaction " + r.Paid + ", by your word", s.resolvePaid(ctx, p, chain.Inclusion{TxID: r.Paid}, 0, r)
+	return "paid by transaction " + r.Paid + ", as you stated", s.resolvePaid(ctx, p, chain.Inclusion{TxID: r.Paid}, 0, r)
 }
 
 func (s *Sender) resolvable(
@@ -109,8 +110,8 @@ func (s *Sender) resolvable(
 	return p, versions, pruned, err
 }
 
-// includedOn looks for a transaction in the chain's blocks: with every endpoint where the chain can ask them all,
-// since the first that answers may have pruned what another one keeps.
+// includedOn looks for a transaction in the chain's blocks. If the chain can ask every endpoint, it does: the first one
+// that answers may have pruned what another one keeps.
 func includedOn(
 	ctx context.Context, asked chain.Chain, v store.Version,
 ) (ref chain.BlockRef, included bool, err error) {
@@ -137,18 +138,18 @@ func (s *Sender) expiredOn(ctx context.Context, asked chain.Chain, versions []st
 	return (&Sender{Chain: asked}).expired(ctx, versions)
 }
 
-// only is a watch for one transaction of ours.
+// only is a watch for a single transaction of ours.
 type only string
 
 func (only) Sync(context.Context) error { return nil }
 func (only) Pays(string) bool           { return false }
 func (o only) Sent(txID string) bool    { return txID == string(o) }
 
-// inclusionOf reads what a block says of a transaction.
+// inclusionOf reads from a block how it includes a transaction.
 func inclusionOf(ctx context.Context, asked chain.Chain, ref chain.BlockRef, txID string) (chain.Inclusion, error) {
 	reader, able := asked.(chain.EndpointReader)
 	if !able {
-		return chain.Inclusion{}, fmt.Errorf("the chain shows no single block")
+		return chain.Inclusion{}, fmt.Errorf("the chain's adapter cannot read a single block")
 	}
 	var failed error
 	for _, e := range reader.Endpoints() {
@@ -172,8 +173,8 @@ func (s *Sender) resolveNeverPaid(ctx context.Context, p bursar.OutgoingTx, r Re
 	})
 }
 
-// resolvePaid notes the inclusion; the spender settles it as it settles every other. A height that is not known is the
-// newest final one.
+// resolvePaid records the inclusion; the sender settles it like any other. If the height is not known, the newest final
+// height is used.
 func (s *Sender) resolvePaid(
 	ctx context.Context, p bursar.OutgoingTx, in chain.Inclusion, height uint64, r Resolution,
 ) error {
@@ -192,8 +193,8 @@ func (s *Sender) resolvePaid(
 	})
 }
 
-// resolveLocked runs f on the outgoing transaction as it is, in a transaction that keeps its chain's followers and
-// spenders waiting.
+// resolveLocked runs f on the current outgoing transaction, in a database transaction that locks the chain against its
+// follower and its sender.
 func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resolution,
 	f func(*store.Tx, store.ChainState, bursar.OutgoingTx) error) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
@@ -206,7 +207,7 @@ func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resol
 			return err
 		}
 		if now.Status != p.Status || now.Height > 0 || now.Versions != p.Versions {
-			return fmt.Errorf("%w: it has changed just now", ErrNotOpen)
+			return fmt.Errorf("%w: it was changed in the meantime", ErrNotOpen)
 		}
 		if err := f(tx, state, now); err != nil {
 			return err

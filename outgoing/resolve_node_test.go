@@ -104,7 +104,7 @@ func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 		}
 		_, err = r.sender.Resolve(ctx, w.OutgoingID, struct{ chain.Chain }{found{r.chain, included}},
 			outgoing.Resolution{Actor: "ann"})
-		if err == nil || !strings.Contains(err.Error(), "the chain shows no single block") {
+		if err == nil || !strings.Contains(err.Error(), "the chain's adapter cannot read a single block") {
 			t.Errorf("by a chain without endpoints the error is %v", err)
 		}
 		if r.spendNow(w.OutgoingID).Height > 0 || !r.alarmed("history_pruned") {
@@ -136,7 +136,7 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 		r.step()
 		for _, status := range []bursar.OutgoingStatus{bursar.OutgoingSent, bursar.OutgoingFinal} {
 			_, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, outgoing.Resolution{Actor: "ann"})
-			if want := "it is not sent and open: " + string(status); !errors.Is(err, outgoing.ErrNotOpen) ||
+			if want := "outgoing transaction is not open and sent: " + string(status); !errors.Is(err, outgoing.ErrNotOpen) ||
 				err.Error() != want {
 				t.Errorf("the error is %v, and not %s", err, want)
 			}
@@ -172,7 +172,7 @@ func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 				}}}
 				_, err := r.sender.Resolve(ctx, w.OutgoingID, asked,
 					outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
-				if !errors.Is(err, outgoing.ErrNotOpen) || !strings.Contains(err.Error(), "it has changed just now") {
+				if !errors.Is(err, outgoing.ErrNotOpen) || !strings.Contains(err.Error(), "it was changed in the meantime") {
 					t.Errorf("the error is %v", err)
 				}
 				if now := r.now(w); now.OutgoingID != w.OutgoingID || r.spendNow(w.OutgoingID).Status == bursar.OutgoingAbandoned {

@@ -11,19 +11,19 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// sweepRest is how long an address rests after a sweep of it could not be made.
+// sweepRest is how long an address is not swept after a sweep of it could not be made.
 const sweepRest = time.Hour
 
-// cannotSweep ends a sweep of an address that holds too little for it in the newest block. That may pass: the fee is
-// above the amount for a block, or the endpoint is behind. So the address rests, and is swept later. Only where the
-// final block shows nothing there is it due no more before its next deposit; reconciliation explains the difference
-// from the books.
+// cannotSweep ends a sweep of an address that holds too little for it in the newest block. The cause may be temporary:
+// the fee is above the amount for a block, or the endpoint is behind. So the address rests and is swept later. Only if
+// the final block shows that the address is empty is it no longer due until its next deposit; reconciliation explains
+// the difference from the books.
 func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
 	cause error) (bursar.OutgoingTx, error) {
 	contract := order.Payments[0].Contract
 	empty, final, err := s.isEmpty(ctx, order.From.Base, contract)
-	if err != nil { // not known is not empty
-		s.Log.Warn("what is left to sweep is not known", "spend", p.ID, "chain", p.Chain, "address", order.From.Base,
+	if err != nil { // an unknown balance does not count as empty
+		s.Log.Warn("balance of swept address is not known", "spend", p.ID, "chain", p.Chain, "address", order.From.Base,
 			"error", err)
 	}
 	return s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
@@ -31,7 +31,7 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 		if err != nil {
 			return err
 		}
-		if empty && state.Final == final { // later blocks may have brought something, which made it due
+		if empty && state.Final == final { // a later final block may contain a deposit that made the address due
 			h.Due = false
 		} else {
 			h.Rests = tx.Now().Add(sweepRest)
@@ -39,14 +39,14 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 		if err := tx.Holdings().Put(ctx, p.Chain, h); err != nil {
 			return err
 		}
-		s.log(tx, "sweep cannot be made now", now, "address", order.From.Base, "reason", cause, "due", h.Due, "rests_until",
+		s.log(tx, "sweep postponed", now, "address", order.From.Base, "reason", cause, "due", h.Due, "rests_until",
 			h.Rests)
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 }
 
-// isEmpty reports whether an address holds nothing of an asset in the final block that the books know, and that block's
-// height. A block that is not recorded proves nothing.
+// isEmpty reports whether an address holds nothing of an asset in the newest final block by the books, and returns that
+// block's height. A block that is not recorded proves nothing.
 func (s *Sender) isEmpty(ctx context.Context, base, contract string) (empty bool, final uint64, err error) {
 	id := s.Chain.Capabilities().ID
 	var at store.Block
@@ -67,10 +67,10 @@ func (s *Sender) isEmpty(ctx context.Context, base, contract string) (empty bool
 	}
 	held, err := s.Chain.Holdings(ctx, []string{base}, contract, chain.BlockRef{Height: final, Hash: at.Hash})
 	if err != nil {
-		return false, final, fmt.Errorf("ask what is left to sweep: %w", err)
+		return false, final, fmt.Errorf("read the balance of the swept address: %w", err)
 	}
 	if len(held) != 1 {
-		return false, final, fmt.Errorf("asked about one address, the chain answered for %d", len(held))
+		return false, final, fmt.Errorf("asked for the balance of 1 address, got %d", len(held))
 	}
 	return held[0].IsZero(), final, nil
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// errEarlierReturn says that an earlier return of the same value may still be paid: it failed in a block that was
-// reorged out.
-var errEarlierReturn = errors.New("an earlier return of the same deposit is in no final block any more and may be " +
+// errEarlierReturn is returned if an earlier refund of the same deposit may still be paid: it failed in a block that
+// was reorged out.
+var errEarlierReturn = errors.New("an earlier refund of the same deposit is no longer in a final block and may be " +
 	"paid after all")
 
-// waitsForEarlier refuses to sign a return while an earlier one of the same deposit may be paid.
+// waitsForEarlier refuses to sign a refund to a sender while an earlier one of the same deposit may be paid.
 func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	open, err := tx.Resolutions().OpenRefund(ctx, n.DepositID, n.Number)
 	if err == nil && open {
@@ -24,8 +24,9 @@ func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Resolution) err
 	return err
 }
 
-// settleReturn books a return that is final, or reopens what the chain proved it has not paid. One that failed on a
-// branch which the chain left, and was given up then, may have paid on this one.
+// settleReturn books a refund to a sender that is final, or makes its deposit unresolved again if the chain proved that
+// it was not paid. A refund that failed on a branch that was reorged out, and was given up then, may have been paid on
+// this branch.
 func (s *Sender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
 		if n.Status == bursar.ResolutionDone {
@@ -52,8 +53,8 @@ func (s *Sender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	})
 }
 
-// returnShort tells of a return whose token did not deliver it whole. It reopens one that delivered nothing, and
-// reports that.
+// returnShort raises the alarm for a refund whose token did not deliver it whole. If nothing was delivered, it makes
+// the deposit unresolved again and reports true.
 func (s *Sender) returnShort(
 	ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx,
 ) (nothing bool, err error) {
@@ -61,7 +62,7 @@ func (s *Sender) returnShort(
 	if err != nil || !is {
 		return false, err
 	}
-	what := fmt.Sprintf("transaction %s succeeded and delivered %s of %s to %s for the return of deposit %s",
+	what := fmt.Sprintf("transaction %s succeeded and delivered %s of %s to %s for the refund of deposit %s",
 		p.TxID, s.amount(n.Currency, short.Delivered), s.amount(n.Currency, n.Amount), n.Address, n.DepositID)
 	if err := s.raiseShort(ctx, tx, p, n.Currency, what); err != nil || !short.Delivered.IsZero() {
 		return false, err
@@ -69,10 +70,11 @@ func (s *Sender) returnShort(
 	return true, Unsettle(ctx, tx, n, "the token's contract delivered nothing, though the transaction succeeded")
 }
 
-// paidAfterAll books a return that had failed and has paid. While nothing else was made of the value, the return is
-// done as if it had never failed; otherwise the value was given twice, and that is the operator's loss.
+// paidAfterAll books a refund that had failed and was paid after all. If the deposit's value has not been used
+// otherwise, the refund counts as if it had never failed; otherwise the value was paid out twice, which is the
+// operator's loss.
 func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
-	s.Log.Error("a return that had failed was paid on another branch", "decision", n.ID, "deposit", n.DepositID, "hash",
+	s.Log.Error("failed refund to sender was paid on another branch", "decision", n.ID, "deposit", n.DepositID, "hash",
 		p.TxID)
 	if err := withdrawReturn(ctx, tx, n.DepositID); err != nil {
 		return err
@@ -103,7 +105,7 @@ func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolu
 	return tx.Alarms().Resolve(ctx, "unattributed", d.ID.String())
 }
 
-// withdrawReturn ends another return of a deposit that is not signed yet, because an earlier one was paid.
+// withdrawReturn ends another refund of a deposit that is not signed yet, because an earlier one was paid.
 func withdrawReturn(ctx context.Context, tx *store.Tx, deposit bursar.ID) error {
 	n, err := tx.Resolutions().Standing(ctx, deposit)
 	if errors.Is(err, store.ErrNotFound) {
@@ -112,7 +114,7 @@ func withdrawReturn(ctx context.Context, tx *store.Tx, deposit bursar.ID) error 
 	if err != nil || n.Status != bursar.ResolutionQueued {
 		return err
 	}
-	return Unsettle(ctx, tx, n, "an earlier return of the deposit was paid after all")
+	return Unsettle(ctx, tx, n, "an earlier refund of the deposit was paid after all")
 }
 
 func (s *Sender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
@@ -124,7 +126,7 @@ func (s *Sender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "return_paid_twice", Ref: n.ID.String(),
-		Message: fmt.Sprintf("the return of deposit %s to %s had failed, its block left the chain, and transaction %s has "+
-			"paid it on the other branch, after the deposit was "+
-			"decided about again; %s are booked as a loss", n.DepositID, n.Address, p.TxID, s.amount(n.Currency, n.Amount))})
+		Message: fmt.Sprintf("the refund of deposit %s to %s had failed, its block was reorged out, and transaction %s "+
+			"paid it on the other branch after the deposit was "+
+			"resolved again; %s are booked as a loss", n.DepositID, n.Address, p.TxID, s.amount(n.Currency, n.Amount))})
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// errRecalled says that a return may not be signed any more.
-var errRecalled = errors.New("the return was called back")
+// errRecalled is returned for a refund to a sender that must not be signed any more.
+var errRecalled = errors.New("the refund was called back")
 
-// takeReturn makes an outgoing transaction of the oldest return that waits, if as many transactions may wait behind
-// each other. Only one is taken in a step, before the withdrawals: so neither holds up the other. To the chain and to
-// the signer it is a withdrawal.
+// takeReturn makes an outgoing transaction of the oldest queued refund to a sender, if another transaction may wait for
+// a block. It takes one per step, before the withdrawals, so that neither holds up the other. To the chain and to the
+// signer a refund is a withdrawal.
 func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 	capabilities := s.Chain.Capabilities()
 	var served []bursar.CurrencyCode
@@ -54,7 +54,7 @@ func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 	})
 }
 
-// refundsOpen bounds how many refunds to senders are open at once; the others wait in their queue.
+// refundsOpen is the maximum number of refunds to senders that are open at once; the others stay queued.
 const refundsOpen = 100
 
 func (s *Sender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
@@ -68,15 +68,16 @@ func (s *Sender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 		return err
 	}
 	n.OutgoingID = order.ID
-	s.Log.Info("return taken up", "decision", n.ID, "deposit", n.DepositID, "spend", order.ID, "chain", n.Chain)
+	s.Log.Info("refund assigned to outgoing transaction", "decision", n.ID, "deposit", n.DepositID,
+		"spend", order.ID, "chain", n.Chain)
 	return tx.Resolutions().SetStatus(ctx, n, n.Status)
 }
 
-const leftTheChain = "the deposit left its chain before it was paid back"
+const leftTheChain = "the deposit was reorged out before it was refunded"
 
-// Unsettle ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is
-// undecided again, or, where the chain took it meanwhile, nobody's. reason is for the operator. One that is reopened
-// already is left as it is.
+// Unsettle ends a refund to a sender that paid nobody and never will, in a database transaction that has locked the
+// chain. Its deposit is unresolved again, unless the deposit itself has been reorged out. reason is shown to the
+// operator. A refund that has already failed is left unchanged.
 func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string) error {
 	if n.Status == bursar.ResolutionFailed {
 		return nil
@@ -104,20 +105,21 @@ func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason str
 		return err
 	}
 	if d.Status == bursar.DepositReversed || d.Status == bursar.DepositOrphaned {
-		return nil // the alarm is raised when it comes back
+		return nil // the alarm is raised if the deposit is included again
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "unattributed", Ref: d.ID.String(),
-		Message: fmt.Sprintf("the return of deposit %s to %s has paid nobody: %s; decide again", d.ID, n.Address, reason)})
+		Message: fmt.Sprintf("the refund of deposit %s to %s was not paid: %s; resolve the deposit again",
+			d.ID, n.Address, reason)})
 }
 
-// recall gives up an unsigned outgoing transaction whose return is called back, or whose deposit is no longer on its
-// chain. Any other spend is returned as it is.
+// recall gives up an unsigned outgoing transaction whose refund was called back, or whose deposit is no longer on its
+// chain. It returns any other outgoing transaction unchanged.
 func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
 	if !errors.Is(err, errRecalled) {
 		return p, err
 	}
-	s.Log.Warn("return is not paid", "spend", p.ID, "chain", p.Chain)
+	s.Log.Warn("refund to sender given up before signing", "spend", p.ID, "chain", p.Chain)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		err := withReturn(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, leftTheChain) })
 		if err != nil {
@@ -139,8 +141,8 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	})
 }
 
-// mayBeSigned returns errRecalled for an outgoing transaction that is not signed and whose return must not go on. A
-// signed one goes on in any case: its bytes are out of our hands.
+// mayBeSigned returns errRecalled for an unsigned outgoing transaction whose refund must not go on. A signed one goes
+// on in any case, because its bytes may be anywhere.
 func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
 		return nil
@@ -157,22 +159,22 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	})
 }
 
-// nameReturn tells the return that an outgoing transaction pays which transaction does. It refuses one that was called
-// back while it was signed: those bytes are then neither kept nor sent.
+// nameReturn records the transaction that pays a refund. It returns an error for a refund that was called back while it
+// was signed: those bytes are then neither stored nor sent.
 func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
 	if err := mayBeSigned(ctx, tx, p); err != nil {
 		return err
 	}
 	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
 		if n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned {
-			return nil // settled before a reorganisation deeper than finality
+			return nil // it was settled before a reorg deeper than finality
 		}
 		n.TxID = txID
 		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 	})
 }
 
-// withReturn calls f with the return that an outgoing transaction pays, if it pays one.
+// withReturn calls f with the refund that an outgoing transaction pays, if it pays one.
 func withReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, f func(bursar.Resolution) error) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, outgoingID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -182,16 +184,16 @@ func withReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, f func(
 		return err
 	}
 	if err := f(n); err != nil {
-		return fmt.Errorf("return %s: %w", n.ID, err)
+		return fmt.Errorf("refund %s: %w", n.ID, err)
 	}
 	return nil
 }
 
-// requeueReturn lets a return whose transaction can never be included wait for another one.
+// requeueReturn requeues a refund whose transaction can never be included.
 func requeueReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
 	return withReturn(ctx, tx, outgoingID, func(n bursar.Resolution) error {
 		if n.Status != bursar.ResolutionSigned {
-			return nil // it failed in a block that was reorged out, and was decided about again
+			return nil // it failed in a block that was reorged out, and its deposit was resolved again
 		}
 		n.OutgoingID, n.TxID = bursar.ID{}, ""
 		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// send sends a transaction, or a fee bump where it has waited too long: at once, after a restart, and again with every
+// send sends a transaction, or a fee bump if it has waited too long: immediately, after a restart, and again with every
 // new block until it is included.
 func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.OutgoingSent {
@@ -43,18 +43,18 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		if errors.As(err, &held) {
 			err = errors.Join(err, s.makeWay(ctx, lease, p))
 		}
-		// One that cannot be replaced now is sent again all the same: a node may have forgotten it.
+		// A transaction that cannot be replaced now is sent again: a node may have forgotten it.
 		return errors.Join(err, s.broadcast(ctx, lease, state, p, versions))
 	}
 	return s.broadcast(ctx, lease, state, p, versions)
 }
 
-// withBytes leaves out versions that were adopted from a block: nobody here can send them.
+// withBytes filters out versions that were adopted from a block: their bytes are not known, so they cannot be sent.
 func withBytes(versions []store.Version) []store.Version {
 	return slices.DeleteFunc(slices.Clone(versions), func(v store.Version) bool { return len(v.Raw) == 0 })
 }
 
-// broadcast sends the version that counts and notes what came of it.
+// broadcast sends the current version and records the result.
 func (s *Sender) broadcast(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
 ) error {
@@ -66,7 +66,7 @@ func (s *Sender) broadcast(
 	if other || more {
 		replaced, err := s.replaceByLess(ctx, lease, state, p, newest)
 		if !replaced && (other || err != nil) {
-			return errors.Join(err, s.endDead(ctx, lease, p, versions)) // where nothing can replace it, that is its end
+			return errors.Join(err, s.endDead(ctx, lease, p, versions)) // if nothing can replace it, it may have expired
 		}
 		if replaced {
 			return err
@@ -91,12 +91,12 @@ func (s *Sender) broadcast(
 		}
 		err = errors.Join(err, bumpErr)
 	}
-	// Whatever the node says, the bytes are out of our hands: only the final chain can prove that they pay nobody.
+	// Whatever the node answers, the bytes may be anywhere: only the final chain can prove that they pay nobody.
 	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
 }
 
-// named returns the version of a transaction's id: the newest, or the one that was in a block before that was reorged
-// out.
+// named returns the version with a transaction hash; if none has it, the newest version. The version that was in a
+// block is not always the newest.
 func named(versions []store.Version, txID string) store.Version {
 	for _, v := range versions {
 		if v.TxID == txID {
@@ -110,7 +110,7 @@ func missing(p bursar.OutgoingTx, versions int) error {
 	if versions > 0 {
 		return nil
 	}
-	return fmt.Errorf("spend %s is %s and has no stored transaction", p.ID, p.Status)
+	return fmt.Errorf("outgoing transaction %s is %s and has no stored version", p.ID, p.Status)
 }
 
 func (s *Sender) versions(ctx context.Context, id bursar.ID) (versions []store.Version, err error) {
@@ -121,7 +121,7 @@ func (s *Sender) versions(ctx context.Context, id bursar.ID) (versions []store.V
 	return versions, err
 }
 
-// sent notes the first time that a node took the bytes.
+// sent records the first time that a node accepted the bytes.
 func (s *Sender) sent(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if p.Status == bursar.OutgoingSent && p.SentAt > 0 {
 		return nil
@@ -137,7 +137,7 @@ func (s *Sender) sent(ctx context.Context, lease store.Lease, state store.ChainS
 			}
 		}
 		now.SentAt, now.Error = state.Latest, ""
-		s.log(tx, "spend sent", now)
+		s.log(tx, "outgoing transaction sent", now)
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingSent)
 	})
 	if err == nil {
@@ -155,11 +155,11 @@ func (s *Sender) overdue(state store.ChainState, p bursar.OutgoingTx) bool {
 	return patience > 0 && p.SentAt > 0 && state.Latest >= p.SentAt+patience
 }
 
-// expired asks whether every version of an outgoing transaction is proven never to be included.
+// expired reports whether every version of an outgoing transaction is proven never to be included.
 func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, error) {
 	for _, v := range versions {
 		if len(v.Raw) == 0 {
-			return false, nil // adopted from a block: whether it can come back is not known
+			return false, nil // adopted from a block: it is not known whether it can be included again
 		}
 		unsigned, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
 		if err != nil {
@@ -172,7 +172,8 @@ func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, e
 	return true, nil
 }
 
-// endDead gives up an outgoing transaction whose every version is proven dead, and does nothing to another one.
+// endDead gives up an outgoing transaction if it is proven that none of its versions can be included, and otherwise
+// does nothing.
 func (s *Sender) endDead(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version) error {
 	if expired, err := s.expired(ctx, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
@@ -180,29 +181,29 @@ func (s *Sender) endDead(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	return nil
 }
 
-// expire gives up an outgoing transaction whose every version is dead for good; its withdrawals wait again, to be paid
-// by another one.
+// expire gives up an outgoing transaction none of whose versions can ever be included; its withdrawals are requeued and
+// paid by another one.
 func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	if errors.Is(cause, chain.ErrPruned) {
 		return errors.Join(cause, s.alarmPruned(ctx, lease, p))
 	}
 	if cause != nil {
-		return fmt.Errorf("ask whether it expired: %w", cause)
+		return fmt.Errorf("find out whether it expired: %w", cause)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if now.Height > 0 || now.SentAt != p.SentAt {
-			return nil // it was recorded in a block meanwhile
+			return nil // it was recorded in a block in the meantime
 		}
 		return s.giveUpSigned(ctx, tx, now)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
-		s.Log.Warn("outgoing transaction expired and is made again", "spend", p.ID, "chain", p.Chain)
+		s.Log.Warn("outgoing transaction expired: its payments are requeued", "spend", p.ID, "chain", p.Chain)
 	}
 	return err
 }
 
-// giveUpSigned ends an outgoing transaction of which no version can ever be included: what it pays waits again, what it
-// used up is free, and its change never was.
+// giveUpSigned ends an outgoing transaction none of whose versions can ever be included: its payments are requeued, its
+// reservations are freed, and its change is forgotten.
 func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if err := s.requeuePaid(ctx, tx, p); err != nil {
 		return err
@@ -214,7 +215,7 @@ func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	if err != nil {
 		return err
 	}
-	if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil { // it was to make another one void
+	if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil { // if it was to void another one
 		return err
 	}
 	resources, err := ownResources(ctx, tx, p, unsigned.Reservations)
@@ -233,7 +234,7 @@ func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingAbandoned)
 }
 
-// requeuePaid has what an outgoing transaction would have paid wait for another one.
+// requeuePaid requeues the withdrawals and the refund that an outgoing transaction would have paid.
 func (s *Sender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package outgoing carries one outgoing transaction from its order to its settlement: build → reserve → sign → store →
-// broadcast → final. Withdrawals, returns of value that fits no wallet, sweeps and gas top-ups all go this way.
+// Package outgoing carries one outgoing transaction from its request to its settlement: build → reserve → sign → store
+// → broadcast → final. Withdrawals, refunds to senders, sweeps and gas top-ups all take this path.
 //
-// It owns the order of the steps and what is recorded before each of them. It never decides what a chain's rules are
-// and never sees a private key. Its invariants: nothing is signed before its UTXOs or nonce are claimed, nothing is
-// sent before its bytes are stored, nothing is settled or refunded before its block is final, and a signed transaction
-// is given up only when the final chain proves that it can never be included. Every step can be taken again after a
-// crash.
+// The package owns the sequence of the steps and what is recorded before each of them. It knows no chain's rules and
+// never sees a private key. Its invariants: nothing is signed before its UTXOs or nonce are reserved, nothing is sent
+// before its bytes are stored, nothing is settled or refunded before its block is final, and a signed transaction is
+// given up only when the final chain proves that it can never be included. Every step can be repeated after a crash.
 package outgoing
 
 import (
@@ -21,15 +20,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Signer signs an unsigned transaction after holding it against the order.
+// Signer signs an unsigned transaction after checking it against its request.
 type Signer interface {
 	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)
 }
 
-// settleAtOnce bounds how many outgoing transactions one step settles.
+// settleAtOnce is the maximum number of outgoing transactions that one step settles.
 const settleAtOnce = 200
 
-// Sender carries the outgoing transactions of one chain for as long as its process leads it.
+// Sender carries out the outgoing transactions of one chain while its process holds the chain lease.
 type Sender struct {
 	DB       *store.DB
 	Chain    chain.Chain
@@ -38,60 +37,63 @@ type Sender struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger
 	Hot      chain.Source
-	MaxFee   bursar.Amount // the most that one transaction may cost, in the native asset
+	MaxFee   bursar.Amount // the highest fee of one transaction, in the native asset
 	Pace     time.Duration
 
-	// Marks keeps each transaction outside the database before it is signed; nil: nobody does. Its error holds the
-	// signature back.
+	// Marks records each transaction outside the database before it is signed; nil: it is not recorded. An error of
+	// Marks prevents the signature.
 	Marks interface {
-		// Sign counts an outgoing transaction that is claimed, and keeps what signs it again.
+		// Sign counts an outgoing transaction whose resources are reserved, and stores what is needed to sign it again.
 		Sign(ctx context.Context, lease store.Lease, outgoingID bursar.ID) error
-		// Unsigned takes back what Sign kept: nobody has the bytes.
+		// Unsigned undoes Sign: nobody has the bytes.
 		Unsigned(chain bursar.ChainID, outgoingID bursar.ID)
-		// Signed reports whether Sign kept an outgoing transaction and it has not ended since. It answers from memory.
+		// Signed reports whether Sign recorded an outgoing transaction that has not ended since. It answers from
+		// memory.
 		Signed(chain bursar.ChainID, outgoingID bursar.ID) bool
-		// PaidBy returns another outgoing transaction that Sign kept, that pays one of some orders and is not dead; zero:
-		// there is none.
+		// PaidBy returns another outgoing transaction that Sign recorded, that pays one of the given withdrawals and
+		// that may still be included; zero if there is none.
 		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
 	}
 
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil
 	Settled func()          // called after a commit that recorded events
 
-	ConsolidateAbove int // UTXOs from which some are made one while fees are low; 0: 500
+	ConsolidateAbove int // number of UTXOs from which they are consolidated while fees are low; 0: 500
 
-	Suspended func(code bursar.CurrencyCode) string // why a currency is not paid now, "" while it is; nil: none is suspended
+	// Suspended returns why a currency is suspended, "" if it is not; nil: no currency is suspended.
+	Suspended func(code bursar.CurrencyCode) string
 
-	Books            Books // audited before anything is paid; nil: the books are believed
-	GasFromCustomers bool  // the fees of tokens may be paid out of what is owed in the native asset
+	Books            Books // audited before anything is paid; nil: the books are trusted
+	GasFromCustomers bool  // network fees of tokens may be paid from customers' funds in the native asset
 
-	audited bool // the books, in this step
+	audited bool // the books were audited in this step
 
-	batch  map[bursar.CurrencyCode]int    // how many withdrawals the next outgoing transaction takes; halved when they were too much at once
-	sentAt map[bursar.ID]uint64           // height at which each was last sent by this process
-	last   map[bursar.OutgoingShare]int64 // number of the last outgoing transaction under way that was looked at
-	turn   int                            // which share comes first in the next step
-	begins int                            // which currency comes first in the next step
+	batch  map[bursar.CurrencyCode]int    // limit of withdrawals in the next transaction; halved when it was too high
+	sentAt map[bursar.ID]uint64           // height at which this process last sent each transaction
+	last   map[bursar.OutgoingShare]int64 // number of the last transaction in progress that a step looked at
+	turn   int                            // index of the share that comes first in the next step
+	begins int                            // index of the currency that comes first in the next step
 	asked  uint64                         // height at which the chain was last asked whether fees are low
-	vain   uint64                         // height at which a consolidation was last ordered in vain
+	vain   uint64                         // height at which a requested consolidation was last skipped
 	urgent bool                           // a payment needs more UTXOs than a transaction may use
 }
 
-// Run carries spends until ctx ends or the lease is lost. A node or a database that is away is waited for.
+// Run carries out outgoing transactions until ctx ends or the lease is lost. It retries while a node or the database is
+// unavailable.
 func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
 	capabilities := s.Chain.Capabilities()
 	return store.Work{
 		Pace: cmp.Or(s.Pace, capabilities.Pace), Wake: s.Wake,
 		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
 		Failed: func(failures int, err error) {
-			s.Log.Warn("spends cannot go on now", "chain", capabilities.ID, "failures", failures, "error", err)
+			s.Log.Warn("outgoing transactions cannot go on now", "chain", capabilities.ID, "failures", failures, "error", err)
 		},
 	}.Run(ctx)
 }
 
-// Step settles what is final, makes spends of the withdrawals that wait, and takes a share of every kind of open
-// outgoing transaction one step further. What one step does is bounded, however much is open. One outgoing
-// transaction's trouble does not hold up the others; it is noted with the outgoing transaction.
+// Step settles what is final, makes outgoing transactions of queued withdrawals, and takes a share of every kind of
+// open outgoing transaction one step further. The work of one step is bounded, however many are open. An error of one
+// outgoing transaction does not hold up the others; it is stored with that transaction.
 func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	s.audited = false
 	s.remember()
@@ -106,7 +108,7 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	failed = errors.Join(back, failed)
 	state, err := s.state(ctx)
 	if err == nil &&
-		!state.Ready(lease) { // the database may be older than the chain, and may have paid what it takes for queued
+		!state.Ready(lease) { // the database may be older than the chain, and may already have paid what it has as queued
 		err = s.judgeAgain(ctx, lease, state)
 		return errors.Join(failed, err)
 	}
@@ -133,14 +135,14 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	return failed
 }
 
-// remember makes what a process remembers between two steps. Nothing of it is needed after a restart.
+// remember creates what a process remembers between two steps. Nothing of it is needed after a restart.
 func (s *Sender) remember() {
 	if s.sentAt == nil {
 		s.sentAt, s.batch, s.last = map[bursar.ID]uint64{}, map[bursar.CurrencyCode]int{}, map[bursar.OutgoingShare]int64{}
 	}
 }
 
-// advance takes an outgoing transaction that is in no block as far as it goes now, and returns it as it is then.
+// advance takes an outgoing transaction that is in no block as far as possible now, and returns its new state.
 func (s *Sender) advance(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (_ bursar.OutgoingTx, err error) {
@@ -170,7 +172,7 @@ func (s *Sender) advance(
 	return p, s.send(ctx, lease, state, p)
 }
 
-// reconsider gives up an unsigned outgoing transaction that has lost its purpose, or that may not go on now.
+// reconsider gives up an unsigned outgoing transaction that is not needed any more, or that may not go on now.
 func (s *Sender) reconsider(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 ) (_ bursar.OutgoingTx, err error) {
@@ -195,7 +197,7 @@ func (s *Sender) reconsider(
 	return p, nil
 }
 
-// suspended says why nothing new of a currency is signed; "" while it is.
+// suspended returns the reason why nothing new of a currency is signed; "" if the currency is not suspended.
 func (s *Sender) suspended(code bursar.CurrencyCode) string {
 	if s.Suspended == nil {
 		return ""
@@ -211,7 +213,7 @@ func (s *Sender) state(ctx context.Context) (state store.ChainState, err error) 
 	return state, err
 }
 
-// note keeps an outgoing transaction's trouble beside it for the operator, and forgets it once it is over.
+// note stores an outgoing transaction's error for the operator, and clears it once there is none.
 func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, trouble error) error {
 	text := ""
 	if trouble != nil {
@@ -224,11 +226,14 @@ func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	var held *HeldError
 	switch {
 	case errors.As(trouble, &held):
-		s.Log.Info("spend is held back", "spend", p.ID, "chain", p.Chain, "status", p.Status, "reason", held.Reason)
-	case errors.As(trouble, &gas): // every sweep of a token begins so
-		s.Log.Info("spend waits for gas", "spend", p.ID, "chain", p.Chain, "address", gas.Source.Base, "amount", gas.Amount)
+		s.Log.Info("outgoing transaction held back", "spend", p.ID, "chain", p.Chain, "status", p.Status,
+			"reason", held.Reason)
+	case errors.As(trouble, &gas): // every sweep of a token begins this way
+		s.Log.Info("outgoing transaction waits for gas", "spend", p.ID, "chain", p.Chain, "address", gas.Source.Base,
+			"amount", gas.Amount)
 	case trouble != nil:
-		s.Log.Warn("spend cannot go on now", "spend", p.ID, "chain", p.Chain, "status", p.Status, "error", trouble)
+		s.Log.Warn("outgoing transaction cannot go on now", "spend", p.ID, "chain", p.Chain, "status", p.Status,
+			"error", trouble)
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
@@ -246,8 +251,8 @@ func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	})
 }
 
-// change runs f in a transaction under the lease, with the outgoing transaction as it is now. f is not run when the
-// outgoing transaction's status is no longer the one it had, because somebody took the step already.
+// change runs f in a database transaction under the lease, with the current outgoing transaction. f is not run if its
+// status has changed since p was read, because the step was taken already.
 func (s *Sender) change(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error,
 ) (bursar.OutgoingTx, error) {
@@ -256,8 +261,8 @@ func (s *Sender) change(
 	})
 }
 
-// changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes,
-// so that no block can be reorged out before f has ended.
+// changeAt is change for an f that depends on the chain's final height. The height is read under the lock that the
+// lease takes, so that no block can be reorged out before f has ended.
 func (s *Sender) changeAt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 	f func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error) (after bursar.OutgoingTx, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {
@@ -278,7 +283,7 @@ func (s *Sender) changeAt(ctx context.Context, lease store.Lease, p bursar.Outgo
 		return err
 	})
 	if err != nil {
-		return p, fmt.Errorf("spend %s: %w", p.ID, err)
+		return p, fmt.Errorf("outgoing transaction %s: %w", p.ID, err)
 	}
 	return after, nil
 }

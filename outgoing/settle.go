@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// settle books every outgoing transaction whose block became final, each in a transaction of its own.
+// settle books every outgoing transaction whose block became final, each in a database transaction of its own.
 func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 	state, err := s.state(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 	for _, p := range due {
 		_, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 			if now.Height == 0 || now.Height > state.Final {
-				return nil // its block was reorged out meanwhile
+				return nil // its block was reorged out in the meantime
 			}
 			if early, err := s.isEarly(ctx, tx, now); err != nil || early {
 				return err
@@ -42,7 +42,7 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 		if err != nil && stops(ctx, err) {
 			return fmt.Errorf("settle: %w", err)
 		}
-		if err != nil { // one that cannot be settled holds up no other
+		if err != nil { // an error of one does not hold up the others
 			failed = errors.Join(failed, fmt.Errorf("settle: %w", err))
 			continue
 		}
@@ -55,7 +55,7 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 }
 
 func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	s.log(tx, "spend final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
+	s.log(tx, "outgoing transaction final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
 	unsigned, err := s.finalRequest(ctx, tx, &p)
 	if err != nil {
 		return err
@@ -72,14 +72,14 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	if err := recovery.Settle(ctx, tx, s.Registry, p); err != nil {
 		return err
 	}
-	// What only bids claimed that lost, or were never sent, is free again.
+	// Resources that only versions reserved which were not included are free again.
 	if err := tx.Reservations().Keep(ctx, p.ID, unsigned.Reservations); err != nil {
 		return err
 	}
 	if err := tx.UTXOs().Spend(ctx, p.ID); err != nil {
 		return err
 	}
-	if len(unsigned.Bytes) == 0 { // adopted: another transaction of ours may have its UTXOs reserved
+	if len(unsigned.Bytes) == 0 { // adopted: another transaction of ours may have reserved its UTXOs
 		if err := tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, true); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 	return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingFinal)
 }
 
-// quiet ends the alarms about an outgoing transaction that is over.
+// quiet closes the alarms about an outgoing transaction that has ended.
 func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp,
 		recovery.AlarmBytesUnknown} {
@@ -102,8 +102,7 @@ func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) e
 	return nil
 }
 
-// finalRequest makes the unsigned transaction of the version that is final the outgoing transaction's own, and returns
-// it.
+// finalRequest sets the outgoing transaction's unsigned transaction to that of the final version, and returns it.
 func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	versions, err := tx.Outgoing().Versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
@@ -131,12 +130,12 @@ func (s *Sender) settlePayments(
 	return s.settleReturn(ctx, tx, p)
 }
 
-// payouts changes the status of withdrawals.
+// payouts returns the handler that changes the status of withdrawals.
 func (s *Sender) payouts() withdrawal.Payouts {
 	return withdrawal.Payouts{Chain: s.Chain.Capabilities().ID, Registry: s.Registry, IDs: s.IDs, Log: s.Log}
 }
 
-// settleWithdrawal books a payment that is final, or gives back what the chain proved it has not paid.
+// settleWithdrawal books a payment that is final, or refunds the withdrawal if the chain proved that it was not paid.
 func (s *Sender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
 	w.TxID = p.TxID
 	if p.Failed {
@@ -152,14 +151,14 @@ func (s *Sender) settleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.Ou
 	return s.payouts().Confirm(ctx, tx, w, p.ID)
 }
 
-// bookFee books what the chain took, once for each time that the transaction became final.
+// bookFee books the network fee, once for each time that the transaction became final.
 func (s *Sender) bookFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Fee.IsZero() {
 		return nil
 	}
 	native, ok := s.Registry.Asset(p.Chain, "")
 	if !ok {
-		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
+		return fmt.Errorf("no currency is configured for the native asset of chain %s", p.Chain)
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)
@@ -178,7 +177,7 @@ func (s *Sender) settled() {
 func encodeUnsigned(d chain.UnsignedTx) ([]byte, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
-		return nil, fmt.Errorf("write draft: %w", err)
+		return nil, fmt.Errorf("encode unsigned transaction: %w", err)
 	}
 	return text, nil
 }

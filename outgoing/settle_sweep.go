@@ -11,16 +11,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleSweep takes what was collected, and for the native asset the fee, off the books of the address it came
-// from. What of a token did not reach the hot address is the operator's loss. The order says from then on what was
-// taken, unless the sweep was adopted.
+// settleSweep takes what was collected, and for the native asset also the fee, off the books of the address that was
+// swept. The part of a token that did not reach the hot wallet is the operator's loss. Unless the sweep was adopted,
+// its request is updated to the amount that was taken.
 func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) error {
 	order, err := Order(p)
 	if err != nil {
 		return err
 	}
 	sweep, adopted := &order.Payments[0], len(unsigned.Bytes) == 0
-	if !adopted { // of several versions each may have been for another asset
+	if !adopted { // each of several versions may have moved another asset
 		if *sweep, err = s.sweptBy(unsigned, *sweep); err != nil {
 			return err
 		}
@@ -29,11 +29,11 @@ func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 	if err != nil {
 		return err
 	}
-	if !p.Failed && !adopted { // the bytes of an adopted one are not known: its order alone says what it moved
+	if !p.Failed && !adopted { // the bytes of an adopted sweep are not known: only its request says what it moved
 		sweep.Amount = gone
 		text, err := json.Marshal(order)
 		if err != nil {
-			return fmt.Errorf("write order: %w", err)
+			return fmt.Errorf("encode transaction request: %w", err)
 		}
 		if err := tx.Outgoing().SetRequest(ctx, p.ID, text); err != nil {
 			return err
@@ -45,25 +45,25 @@ func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 	}
 	h.Amount = h.Amount.SubOrZero(gone)
 	currency, configured := s.Registry.Asset(p.Chain, sweep.Contract)
-	// What is not configured any more is not swept.
+	// An asset that is not configured any more is not swept.
 	h.Due = configured && !h.Amount.IsZero() && !h.Amount.Less(currency.Minimum)
 	return tx.Holdings().Put(ctx, p.Chain, h)
 }
 
-// sweptBy reads from a sweep's bytes which asset it took from its address, and how much, the fee left aside.
+// sweptBy reads from a sweep's bytes which asset it took from its address and how much, without the fee.
 func (s *Sender) sweptBy(unsigned chain.UnsignedTx, sweep chain.Payment) (chain.Payment, error) {
 	contents, err := s.Chain.Inspect(unsigned.Bytes)
 	if err != nil {
-		return sweep, fmt.Errorf("read what was swept: %w", err)
+		return sweep, fmt.Errorf("read the payment of a sweep: %w", err)
 	}
 	if len(contents.Payments) != 1 {
-		return sweep, fmt.Errorf("a sweep of %d payments", len(contents.Payments))
+		return sweep, fmt.Errorf("a sweep has %d payments, want 1", len(contents.Payments))
 	}
 	sweep.Contract, sweep.Amount = contents.Payments[0].Contract, contents.Payments[0].Amount
 	return sweep, nil
 }
 
-// gone returns what a final sweep has taken from its address, and books what of that did not arrive.
+// gone returns what a final sweep took from its address, and books the part that did not arrive.
 func (s *Sender) gone(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
 ) (bursar.Amount, error) {
@@ -82,13 +82,14 @@ func (s *Sender) gone(
 	return gone, s.settleShortSweep(ctx, tx, p, sweep, gone, lost)
 }
 
-// settleShortSweep books what a token kept of a sweep as the operator's loss, and halts the currency, whose payouts
-// would cost as much. What the token did not move at all is at its address still.
+// settleShortSweep books the part of a sweep that a token kept as the operator's loss, and halts the currency, because
+// payouts of it would lose as much. What the token did not move at all is still at the address.
 func (s *Sender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
 	gone, lost bursar.Amount) error {
 	currency, configured := s.Registry.Asset(p.Chain, sweep.Contract)
 	if !configured {
-		return fmt.Errorf("chain %s has no currency %q configured, of which a sweep was short", p.Chain, sweep.Contract)
+		return fmt.Errorf("chain %s has no currency configured for contract %q, whose sweep was short",
+			p.Chain, sweep.Contract)
 	}
 	if !lost.IsZero() {
 		round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
@@ -101,6 +102,6 @@ func (s *Sender) settleShortSweep(ctx context.Context, tx *store.Tx, p bursar.Ou
 	}
 	whole := func(a bursar.Amount) string { return s.amount(currency.Code, a) }
 	return s.raiseShort(ctx, tx, p, currency.Code, fmt.Sprintf(
-		"transaction %s succeeded and delivered %s of %s from %s to the hot address; %s were lost on the way",
+		"transaction %s succeeded and delivered %s of %s from %s to the hot wallet; %s were lost",
 		p.TxID, whole(gone.SubOrZero(lost)), whole(sweep.Amount), p.Base, whole(lost)))
 }

@@ -133,7 +133,7 @@ func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
 		if got := r.now(w); got.TxID != "" || building.sent > 0 {
 			t.Errorf("it was signed as %q and sent %d times", got.TxID, building.sent)
 		}
-		r.wantUnreserved("a coin left the chain while the draft was made")
+		r.wantUnreserved("a UTXO was reorged out while the transaction was built")
 		r.resumeAll()
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {

@@ -10,17 +10,17 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// share is one kind's part of a step.
+// share is the part of a step for one kind of outgoing transactions.
 type share struct {
 	name bursar.OutgoingShare
-	sent int // how many that are built or sent one step looks at
-	due  int // how many of each currency that are not drafted yet one step looks at
-	// vain is how many of each currency one step drafts in vain. Who lacks what the others lack too is looked past, and
-	// comes behind them at the next step.
+	sent int // how many built or sent ones one step looks at
+	due  int // how many unbuilt ones of each currency one step looks at
+	// vain is how many of each currency one step may fail to build. Those that lack what the others lack too are passed
+	// over, and come after the others at the next step.
 	vain int
 }
 
-// shares are in the order in which a step comes to them. What one of them has to do never takes from another's part.
+// shares lists the shares in the order in which a step handles them. The work of one never takes from another's part.
 var shares = []share{
 	{bursar.ShareWithdrawal, 64, 64, 8},
 	{bursar.ShareRefund, 16, 8, 4},
@@ -28,9 +28,9 @@ var shares = []share{
 	{bursar.ShareSweep, 64, 16, 16},
 }
 
-// room is how many further transactions of a share may wait in no block from the hot address. Each share has places
-// that no other takes, so that neither top-ups nor refunds wait for the end of a rush of withdrawals, or the other way
-// round.
+// room is the number of further transactions of a share that may wait for a block from the hot wallet. Each share has
+// places that no other takes, so that top-ups and refunds do not wait for the end of a rush of withdrawals, nor
+// withdrawals for theirs.
 func (s *Sender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingShare]int) int {
 	all := max(1, s.Chain.Capabilities().MaxPending)
 	total := 0
@@ -49,12 +49,12 @@ func (s *Sender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingSha
 	return min(most-occupied[name], all-total)
 }
 
-// advanceAll takes the outgoing transactions of every share one step further. An outgoing transaction's trouble holds
-// up no other, and a share's none of the other shares; it is noted with the outgoing transaction.
+// advanceAll takes the outgoing transactions of every share one step further. An error of one outgoing transaction is
+// stored with it and holds up no other; an error of one share holds up no other share.
 func (s *Sender) advanceAll(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	var failed error
 	for i := range shares {
-		part := shares[(i+s.turn)%len(shares)] // where few may be under way, each comes first in its turn
+		part := shares[(i+s.turn)%len(shares)] // where few may be in progress, each share comes first in turn
 		if err := s.advanceShare(ctx, lease, state, part); err != nil {
 			if stops(ctx, err) {
 				return err
@@ -66,7 +66,7 @@ func (s *Sender) advanceAll(ctx context.Context, lease store.Lease, state store.
 	return failed
 }
 
-// stops reports whether nothing else can be done in a step after an error.
+// stops reports whether an error ends the whole step.
 func stops(ctx context.Context, err error) bool {
 	return errors.Is(err, store.ErrLeaseLost) || errors.Is(err, chain.ErrExternalNonce) || ctx.Err() != nil
 }
@@ -87,8 +87,8 @@ func (s *Sender) advanceShare(ctx context.Context, lease store.Lease, state stor
 	return failed
 }
 
-// advanceSent takes up what is built or sent where the last step ended, so that all of it is come to, however much it
-// is.
+// advanceSent continues with the built or sent transactions where the last step ended, so that each is reached, however
+// many there are.
 func (s *Sender) advanceSent(ctx context.Context, lease store.Lease, state store.ChainState, part share) error {
 	var open []bursar.OutgoingTx
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -117,7 +117,7 @@ func (s *Sender) advanceSent(ctx context.Context, lease store.Lease, state store
 	return nil
 }
 
-// advanceNew drafts what is new of a currency: as much as has room, and as long as not too much of it was in vain.
+// advanceNew builds the new transactions of a currency, as long as there is room and not too many of them fail.
 func (s *Sender) advanceNew(
 	ctx context.Context, lease store.Lease, state store.ChainState, part share, currency bursar.CurrencyCode,
 ) error {
@@ -151,7 +151,7 @@ func (s *Sender) advanceNew(
 		}
 	}
 	if len(vain) < part.vain && len(due) < part.due {
-		return nil // all of them are looked at again at the next step
+		return nil // the next step looks at all of them again
 	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
@@ -166,8 +166,8 @@ func (s *Sender) advanceOne(ctx context.Context, lease store.Lease, state store.
 	return err
 }
 
-// advanceNoted is advance, and notes a trouble with the outgoing transaction. It returns an error where others could
-// not go on either.
+// advanceNoted is advance and stores an error with the outgoing transaction. It returns an error only if the other
+// transactions cannot go on either.
 func (s *Sender) advanceNoted(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (bursar.OutgoingTx, error) {
@@ -176,7 +176,7 @@ func (s *Sender) advanceNoted(
 		return after, err
 	}
 	if err == nil && after.Error != p.Error {
-		return after, nil // the step has noted by itself what there is to know, such as why the transaction ended
+		return after, nil // the step itself has stored the error, such as why the transaction ended
 	}
 	return after, s.note(ctx, lease, p, err)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// AlarmShort is the alarm about a token that delivered less than was paid or swept. Ref is the outgoing transaction,
-// as it is of the halt that begins with it: the command that ends the halt closes the alarm.
+// AlarmShort is the kind of the alarm about a token that delivered less than was paid or swept. Ref is the outgoing
+// transaction's ID, as in the halt that begins with it: the command that ends the halt closes the alarm.
 const AlarmShort = "payout_short"
 
-// shortfall returns what a final transaction left undone of a payment of an amount to an address, and false where it
-// delivered the whole. A token may say that a transfer succeeded and deliver nothing, or less: only its own event
-// tells.
+// shortfall returns how much less a final transaction delivered than an amount to an address, and false if it delivered
+// the whole amount. A token may report that a transfer succeeded and deliver nothing, or less: only its own event shows
+// what was delivered.
 func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (chain.Shortfall, bool, error) {
 	order, err := Order(p)
 	if err != nil {
@@ -30,8 +30,8 @@ func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (ch
 	return found, is, err
 }
 
-// settleShort books a payment whose token did not deliver it whole, and halts the currency: until somebody has looked,
-// each payment would cost as much.
+// settleShort books a payment that its token did not deliver whole, and halts the currency: until an operator has
+// looked, each payment would lose as much.
 func (s *Sender) settleShort(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal, short chain.Shortfall,
 ) error {
@@ -45,11 +45,11 @@ func (s *Sender) settleShort(
 			p.TxID, got, w.Address, w.ID, s.amount(w.Currency, short.Elsewhere)))
 }
 
-// raiseShort tells that a token did not deliver what was paid, and halts its currency.
+// raiseShort raises the alarm that a token did not deliver what was paid, and halts its currency.
 func (s *Sender) raiseShort(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, code bursar.CurrencyCode, what string,
 ) error {
-	s.Log.Error("a token delivered less than was paid", "chain", p.Chain, "currency", code, "spend", p.ID, "hash", p.TxID)
+	s.Log.Error("token delivered less than was paid", "chain", p.Chain, "currency", code, "spend", p.ID, "hash", p.TxID)
 	halt := store.Halt{Scope: store.HaltCurrency(code), Kind: store.HaltByShortPayout, Ref: p.ID.String(), Reason: what}
 	if err := tx.Halts().Put(ctx, halt); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *Sender) raiseShort(
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmShort, Ref: p.ID.String(), Message: what})
 }
 
-// amount writes an amount in whole units with its code.
+// amount formats an amount in whole units with its code.
 func (s *Sender) amount(code bursar.CurrencyCode, a bursar.Amount) string {
 	currency, err := s.Registry.Get(code)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// sign has a claimed draft signed and stores the bytes before anybody is sent them.
+// sign has a reserved transaction signed, and stores the bytes before they are sent anywhere.
 func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
@@ -40,21 +40,21 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		bursar.OutgoingSigned)
 	var held *HeldError
 	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierReturn)) {
-		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were dropped
+		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
 	}
 	return after, err
 }
 
-// signedVersion is a version of an outgoing transaction that was just signed.
+// signedVersion is a version of an outgoing transaction that has just been signed.
 type signedVersion struct {
 	unsigned chain.UnsignedTx
 	signed   chain.SignedTx
-	at       uint64 // the height at which it is going to be sent; 0: it has to be sent first
+	at       uint64 // the height at which it is about to be sent; 0: it must be sent first
 }
 
-// store keeps a version of the outgoing transaction: its bytes, its id, and the change that it will bring. It keeps
-// nothing where another version is in a block already, and where the gate closed while it was signed: those bytes are
-// then neither kept nor sent.
+// store stores a version of the outgoing transaction: its bytes, its hash, and the change that it will create. It
+// stores nothing if another version is in a block already, or if the gate was closed while it was signed: those bytes
+// are then neither stored nor sent.
 func (s *Sender) store(
 	ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus,
 ) (bursar.OutgoingTx, error) {
@@ -69,7 +69,7 @@ func (s *Sender) store(
 		if err := s.gate(ctx, tx, passage{now, p.order, p.step, p.lease}); err != nil {
 			return err
 		}
-		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // of a version that this one replaces
+		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // the change of a version that this one replaces
 			return err
 		}
 		if err := tx.Outgoing().AddVersion(ctx, now,
@@ -96,13 +96,13 @@ func (s *Sender) store(
 			return err
 		}
 		now.Unsigned, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
-		s.log(tx, "spend signed", now, "fee", b.unsigned.Fee)
+		s.log(tx, "outgoing transaction signed", now, "fee", b.unsigned.Fee)
 		return tx.Outgoing().SetStatus(ctx, now, next)
 	})
 	return after, err
 }
 
-// nameWithdrawals notes with the withdrawals of an outgoing transaction which transaction pays them.
+// nameWithdrawals records with the withdrawals of an outgoing transaction which transaction pays them.
 func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, txID string) error {
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, outgoingID)
 	if err != nil {
@@ -116,9 +116,9 @@ func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, outgoingID b
 	return nil
 }
 
-// cannotSign gives back the claims of an unsigned transaction that the signer refuses: nothing of it was signed, so it
-// can pay nobody. The order stays, and is drafted again; the operator is told. Several withdrawals that are too much
-// for the hour go back into the queue, to be tried in smaller company.
+// cannotSign frees the reservations of an unsigned transaction that the signer refused: nothing was signed, so it can
+// pay nobody. The request stays and is built again; an alarm says why. A batch of several withdrawals that exceeds the
+// hourly limit is requeued and retried in smaller batches.
 func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
 	unsigned chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
 	var refused *signer.RefusalError
@@ -128,7 +128,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	halted := refused.Reason == signer.ReasonHalted
 	smaller := refused.Reason == signer.ReasonPace && len(order.Payments) > 1 && order.Kind == chain.KindWithdrawal
 	if !smaller && !halted && p.Error != cause.Error() {
-		s.Log.Error("signer refused a draft", "spend", p.ID, "chain", p.Chain, "error", cause)
+		s.Log.Error("signer refused an unsigned transaction", "spend", p.ID, "chain", p.Chain, "error", cause)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.giveBack(ctx, tx, now, unsigned.Reservations); err != nil {
@@ -155,19 +155,19 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 	return after, errors.Join(cause, err)
 }
 
-// giveBack frees the claims of an outgoing transaction that can pay nobody, so that the next draft uses its nonce.
+// giveBack frees the reservations of an outgoing transaction that can pay nobody, so that the next one uses its nonce.
 func (s *Sender) giveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resources []string) error {
 	if isVoiding(p) && p.Status == bursar.OutgoingReserved {
-		return nil // what was moved to it stays with it: others must not take it meanwhile
+		return nil // what was moved to it stays with it: no other transaction may take it in between
 	}
 	if err := tx.Reservations().Free(ctx, p.ID); err != nil {
 		return err
 	}
 	if s.Chain.Capabilities().Model != chain.AccountModel || isVoiding(p) {
-		return nil // the nonce of what makes another one void is that one's
+		return nil // the nonce of a voiding transaction belongs to the one that it voids
 	}
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
-		return err // what has made it void has used its nonce
+		return err // the transaction that voids it has used its nonce
 	}
 	for _, resource := range resources {
 		nonce, is := nonceOf(p.Base, resource)

@@ -225,7 +225,7 @@ func TestASweepThatHangsIsNotSent(t *testing.T) {
 		node := r.record()
 		r.blocks(3)
 		node.wantSent(t, "while it hangs")
-		if got := r.only(); !strings.Contains(got.Error, "it goes on once money arrives at its address") {
+		if got := r.only(); !strings.Contains(got.Error, "it goes on once its address receives a deposit") {
 			t.Errorf("the operator reads %q", got.Error)
 		}
 	})

@@ -123,7 +123,7 @@ func TestAShortSweepOfNoKnownTokenWaits(t *testing.T) {
 		only, err := bursar.NewRegistry([]bursar.Currency{r.currency})
 		r.must(err)
 		r.sender.Registry = only
-		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "of which a sweep was short") {
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "whose sweep was short") {
 			t.Errorf("the step ends with %v", err)
 		}
 		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_500) {
@@ -155,7 +155,7 @@ func TestASweepThatIsMisreadIsNotSettled(t *testing.T) {
 		token := r.withToken()
 		w := r.sweptButNotSettled(token, sim.Manners{})
 		r.sender.Chain = misread{r.chain}
-		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "a sweep of 2 payments") {
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "a sweep has 2 payments, want 1") {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.sender.Chain = r.chain

@@ -10,16 +10,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// topUp orders gas for an address that must pay for its own sweep, unless a top-up of that address is open, which the
-// database itself refuses a second one of.
+// topUp requests gas for an address that must pay for its own sweep, unless a top-up of that address is open; the
+// database itself refuses a second one.
 func (s *Sender) topUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, need *chain.NeedsGasError) error {
 	id := s.Chain.Capabilities().ID
 	native, ok := s.Registry.Asset(id, "")
 	if !ok {
-		return fmt.Errorf("chain %s has no native asset configured", id)
+		return fmt.Errorf("no currency is configured for the native asset of chain %s", id)
 	}
 	if most, err := s.MaxFee.Mul(2); err == nil &&
-		most.Less(need.Amount) { // what a sweep may cost needs no more gas than this
+		most.Less(need.Amount) { // a sweep within the fee limit needs no more gas than this
 		return s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: bursar.WaitsForFee},
 			&chain.TooDearError{Fee: need.Amount, Limit: most})
 	}

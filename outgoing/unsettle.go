@@ -14,9 +14,9 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// unsettleBlock takes back what was booked when spends became final in a block that is reorged out now. In the block
-// where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed
-// and was refunded: it is settled there as if for the first time.
+// unsettleBlock undoes the settlement of outgoing transactions that became final in a block that is being reorged out.
+// In the block that includes such a transaction next, its fee may differ, it may fail after it succeeded, or succeed
+// after it failed and was refunded: it is settled there as if for the first time.
 func (h *Inclusions) unsettleBlock(ctx context.Context, tx *store.Tx, height uint64) error {
 	settled, err := tx.Outgoing().SettledAt(ctx, h.Capabilities.ID, height)
 	if err != nil {
@@ -24,7 +24,7 @@ func (h *Inclusions) unsettleBlock(ctx context.Context, tx *store.Tx, height uin
 	}
 	for _, p := range settled {
 		if err := h.unsettle(ctx, tx, p); err != nil {
-			return fmt.Errorf("reopen spend %s: %w", p.ID, err)
+			return fmt.Errorf("unsettle outgoing transaction %s: %w", p.ID, err)
 		}
 	}
 	return nil
@@ -58,8 +58,8 @@ func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	return h.unsettleRefund(ctx, tx, p)
 }
 
-// unsettleRefund sets the value of a return aside again that was paid. One that failed stays decided about again; was
-// it booked as paid twice, that is undone.
+// unsettleRefund undoes the booking of a refund to a sender that was paid. A refund that failed stays failed, because
+// its deposit was unresolved again from then on; if it was booked as paid twice, that is undone.
 func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && p.Failed {
@@ -68,8 +68,8 @@ func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.
 	if err != nil {
 		return err
 	}
-	h.Log.Error("a return's final block left its chain", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID, "was",
-		n.Status)
+	h.Log.Error("final block of a refund to a sender was reorged out", "decision", n.ID,
+		"deposit", n.DepositID, "hash", p.TxID, "was", n.Status)
 	if n.Status == bursar.ResolutionFailed {
 		return unsettlePaidTwice(ctx, tx, n)
 	}
@@ -83,8 +83,8 @@ func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 }
 
-// unsettlePaidTwice takes back that a failed return was paid all the same, if that is booked. It is not where the
-// return failed because its token delivered nothing.
+// unsettlePaidTwice undoes the booking that a failed refund was paid after all, if there is one. There is none if the
+// refund failed because its token delivered nothing.
 func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
 	if err != nil {
@@ -97,7 +97,7 @@ func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) e
 	return tx.Ledger().Post(ctx, ledger.ReturnNotPaidTwice(n, round+1, tx.Now()))
 }
 
-// unspendAdopted is UTXOs.Unspend for a transaction whose bytes are not known: another one may have its UTXOs reserved.
+// unspendAdopted is UTXOs.Unspend for a transaction whose bytes are not known: another one may have reserved its UTXOs.
 func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	unsigned, adopted, err := unsignedOf(p)
 	if err != nil || !adopted {
@@ -106,10 +106,11 @@ func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) erro
 	return tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, false)
 }
 
-// unsignedOf returns a settled outgoing transaction's draft, and whether it was adopted: its bytes are not known.
+// unsignedOf returns a settled outgoing transaction's unsigned transaction, and whether it was adopted, so that its
+// bytes are not known.
 func unsignedOf(p bursar.OutgoingTx) (unsigned chain.UnsignedTx, adopted bool, err error) {
 	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
-		return unsigned, false, fmt.Errorf("read the draft: %w", err)
+		return unsigned, false, fmt.Errorf("decode the unsigned transaction: %w", err)
 	}
 	return unsigned, len(unsigned.Bytes) == 0, nil
 }
@@ -120,7 +121,7 @@ func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.Out
 	}
 	native, ok := h.Registry.Asset(p.Chain, "")
 	if !ok {
-		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
+		return fmt.Errorf("no currency is configured for the native asset of chain %s", p.Chain)
 	}
 	ref := ledger.FeeRef(p.Chain, p.TxID)
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindFeeReversed, ref)
@@ -130,7 +131,7 @@ func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.Out
 	return tx.Ledger().Post(ctx, ledger.NetworkFeeReversed(ref, round+1, native.Code, p.Fee, tx.Now()))
 }
 
-// unsettleWithdrawal holds again what was settled or refunded.
+// unsettleWithdrawal undoes the settlement or the refund of a withdrawal.
 func (h *Inclusions) unsettleWithdrawal(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal,
 ) error {

@@ -11,15 +11,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unsettleSweep puts what was collected, as the settled order says, back to the address that it came from, and takes
-// back what was booked as kept by its token.
+// unsettleSweep adds what a settled sweep collected, according to its request, back to the books of the address that
+// was swept, and undoes the booking of what its token kept.
 func (h *Inclusions) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return fmt.Errorf("read the order: %w", err)
+		return fmt.Errorf("decode the transaction request: %w", err)
 	}
 	if len(order.Payments) != 1 {
-		return fmt.Errorf("a sweep of %d payments", len(order.Payments))
+		return fmt.Errorf("a sweep has %d payments, want 1", len(order.Payments))
 	}
 	sweep := order.Payments[0]
 	gone, err := collected(p, sweep)
@@ -36,7 +36,7 @@ func (h *Inclusions) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.O
 	if held.Amount, err = held.Amount.Add(gone); err != nil {
 		return err
 	}
-	// While the sweep is open, nothing else sweeps the address; if it expires, another one does.
+	// While the sweep is open, no other sweep of the address is made; if it expires, another one is.
 	currency, configured := h.Registry.Asset(p.Chain, sweep.Contract)
 	held.Due = configured && !held.Amount.IsZero() && !held.Amount.Less(currency.Minimum)
 	return tx.Holdings().Put(ctx, p.Chain, held)
@@ -52,7 +52,7 @@ func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) 
 		return bursar.Amount{}, nil
 	case p.Failed:
 		return p.Fee, nil
-	case adopted && sweep.Contract == "": // its order names what it moved, the fee left aside
+	case adopted && sweep.Contract == "": // its request is what it moved, without the fee
 		return sweep.Amount.Add(p.Fee)
 	case adopted:
 		gone, _, err := chain.Gone(sweep, p.Delivered)
@@ -61,7 +61,7 @@ func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) 
 	return sweep.Amount, nil
 }
 
-// unsettleShortSweep takes back what was booked as a loss of a sweep that its token did not deliver whole.
+// unsettleShortSweep undoes the booking of the loss of a sweep that its token did not deliver whole.
 func (h *Inclusions) unsettleShortSweep(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
 ) error {
@@ -74,7 +74,8 @@ func (h *Inclusions) unsettleShortSweep(
 	}
 	currency, configured := h.Registry.Asset(p.Chain, sweep.Contract)
 	if !configured {
-		return fmt.Errorf("chain %s has no currency %q configured, of which a sweep was short", p.Chain, sweep.Contract)
+		return fmt.Errorf("chain %s has no currency configured for contract %q, whose sweep was short",
+			p.Chain, sweep.Contract)
 	}
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindSweepShortUndone, p.ID.String())
 	if err != nil {

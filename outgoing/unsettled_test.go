@@ -27,7 +27,7 @@ func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 		attack(`DELETE FROM outgoing_versions WHERE outgoing_id = $1`, r.now(broken).OutgoingID)
 		woken := 0
 		r.sender.Settled = func() { woken++ }
-		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "has no stored transaction") {
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "has no stored version") {
 			t.Errorf("the step ends with %v", err)
 		}
 		a, b := r.now(broken).Status, r.now(whole).Status
@@ -68,7 +68,7 @@ func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
 		only, err := bursar.NewRegistry([]bursar.Currency{token})
 		r.must(err)
 		r.sender.Registry = only
-		const why = "has no currency of its own configured"
+		const why = "no currency is configured for the native asset"
 		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("the step ends with %v", err)
 		}

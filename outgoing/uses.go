@@ -9,15 +9,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Uses notes what proves, should a block be reorged out, that a transaction which used a UTXO of ours can never be
-// included: what funded the UTXO, and who used that instead; and which UTXOs and nonces an external spend has taken. It
-// comes before every handler that judges external spends.
+// Uses records what can prove, after a reorg, that a transaction which used a UTXO of ours can never be included: what
+// funded the UTXO, and what spent it instead. It also records which UTXOs and nonces an external spend has used. It
+// runs before every handler that judges external spends.
 type Uses struct {
 	Capabilities chain.Capabilities
 	Log          *slog.Logger
 }
 
-// Apply leaves out of the block what only mentions a key of ours, and notes what the rest uses.
+// Apply removes from the block the external spends that only mention a key of ours, and records what the others use.
 func (u *Uses) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) (err error) {
 	if b.ExternalSpends, err = u.withoutMimicry(ctx, tx, b.ExternalSpends); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (u *Uses) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) (err er
 	return u.record(ctx, tx, b)
 }
 
-// Undo takes the notes of a block back.
+// Undo drops what was recorded about a block.
 func (u *Uses) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
 	return tx.UTXOs().DropUses(ctx, u.Capabilities.ID, b.Height)
 }
@@ -48,7 +48,7 @@ func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error 
 		}
 	}
 	for _, x := range b.ExternalSpends {
-		if capabilities.Model != chain.UTXOModel { // a nonce is used up, anyone who made the transaction
+		if capabilities.Model != chain.UTXOModel { // a nonce is used up, no matter who made the transaction
 			if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, x.TxID, x.Reservations...); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error 
 	return nil
 }
 
-// withoutMimicry leaves out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can
+// withoutMimicry filters out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can
 // make a transaction of that form.
 func (u *Uses) withoutMimicry(
 	ctx context.Context, tx *store.Tx, found []chain.ExternalSpend,
@@ -81,7 +81,7 @@ func (u *Uses) withoutMimicry(
 				return nil, err
 			}
 			if len(taken) == 0 {
-				u.Log.Warn("a transaction mentions a key of ours and spends none of our UTXOs", "chain", id, "hash", x.TxID,
+				u.Log.Warn("transaction mentions a key of ours but spends none of our UTXOs", "chain", id, "hash", x.TxID,
 					"address", x.Base)
 				continue
 			}

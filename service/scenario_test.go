@@ -287,18 +287,19 @@ func TestTheLogFollowsAWithdrawal(t *testing.T) {
 		outgoingID = got.OutgoingID
 		return err == nil && !outgoingID.IsZero()
 	})
-	want := []string{"INFO withdrawal requested status=queued", "INFO withdrawal taken up", "INFO spend drafted",
-		"INFO spend signed",
-		"INFO event recorded", "INFO spend sent", "INFO webhook delivered attempt=1 code=200"}
+	want := []string{"INFO withdrawal requested status=queued", "INFO withdrawal assigned to outgoing transaction",
+		"INFO outgoing transaction built",
+		"INFO outgoing transaction signed",
+		"INFO event recorded", "INFO outgoing transaction sent", "INFO webhook delivered attempt=1 code=200"}
 	tl.logs(want, w.ID, outgoingID)
 	tl.node.Mine(1)
-	want = append(want, "INFO spend included height=3")
+	want = append(want, "INFO outgoing transaction included height=3")
 	tl.logs(want, w.ID, outgoingID)
 	tl.node.Reorg(1)
-	want = append(want, "WARN spend left its block height=3", "INFO spend included height=4")
+	want = append(want, "WARN outgoing transaction reorged out height=3", "INFO outgoing transaction included height=4")
 	tl.logs(want, w.ID, outgoingID)
 	tl.node.Mine(1)
-	want = append(want, "INFO spend final height=4", "INFO withdrawal settled", "INFO event recorded",
+	want = append(want, "INFO outgoing transaction final height=4", "INFO withdrawal settled", "INFO event recorded",
 		"INFO webhook delivered attempt=1 code=200")
 	tl.logs(want, w.ID, outgoingID)
 	tl.keeps()
