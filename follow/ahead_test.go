@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// watched is a chain that says on a channel what it was asked for.
+// watched is a chain that reports on a channel what it was asked for.
 type watched struct {
 	*sim.Chain
 	heads  chan struct{}
@@ -46,7 +46,7 @@ func watchCalls(f *followtest.Harness) watched {
 	return w
 }
 
-// run follows the chain until the test ends it.
+// run follows the chain until the test ends.
 func run(f *followtest.Harness) (stop func()) {
 	f.Pace = 1
 	running, cancel := context.WithCancel(ctx)
@@ -60,7 +60,7 @@ func run(f *followtest.Harness) (stop func()) {
 	}
 }
 
-// reach waits until the chain is followed up to its tip and nothing is left to do.
+// reach waits until the chain is followed up to its tip and no block is left.
 func reach(f *followtest.Harness, w watched, text string) {
 	f.T.Helper()
 	for range 100_000 {
@@ -72,7 +72,7 @@ func reach(f *followtest.Harness, w watched, text string) {
 	f.Want(text)
 }
 
-// hold keeps the database from recording until it is let go.
+// hold keeps the database from recording until it is released.
 func hold(f *followtest.Harness) (release func()) {
 	held, done, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -90,8 +90,8 @@ func hold(f *followtest.Harness) (release func()) {
 	}
 }
 
-// While nothing can be recorded the next windows are read. A reorg then drops what was read: no block of the old branch
-// stays, and a wallet that was made meanwhile is paid in time.
+// While nothing can be recorded, the next windows are read. A reorg then discards what was read: no block of the old
+// branch stays, and a wallet that was made in the meantime is credited.
 func TestReadingDoesNotWaitForRecording(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		var gone string
@@ -108,7 +108,7 @@ func TestReadingDoesNotWaitForRecording(t *testing.T) {
 		<-w.heads
 		release := hold(f)
 		close(w.gate)
-		for i := range 4 { // one is to be recorded, two wait, one is in the reader's hand
+		for i := range 4 { // one is being recorded, two wait, one is held by the reader
 			if last := <-w.afters; last.Height != uint64(i*64) {
 				t.Errorf("window %d begins after block %d", i, last.Height)
 			}
@@ -124,7 +124,7 @@ func TestReadingDoesNotWaitForRecording(t *testing.T) {
 	})
 }
 
-// What is read ahead gives the same as block by block, with reorgs and faults between.
+// Reading ahead has the same result as reading block by block, with reorgs and faults in between.
 func TestReadAheadGivesWhatStepsGive(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Chain: sim.Config{ReorgDepth: 300}}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.HoldFinality(true)
@@ -152,7 +152,7 @@ func TestReadAheadGivesWhatStepsGive(t *testing.T) {
 	})
 }
 
-// At the tip a poll costs one question for the head, and one for blocks where there is a new one.
+// At the tip a poll reads the head once, and reads blocks once if there is a new one.
 func TestThePollAtTheTipIsCheap(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		c := &counted{Chain: f.Sim}
@@ -194,15 +194,15 @@ func (c *counted) After(ctx context.Context, last chain.BlockRef, limit int, wat
 	return c.Chain.After(ctx, last, limit, watch)
 }
 
-// One block that cannot be recorded holds back itself and what follows, and not the blocks before it that were read
-// with it.
+// A block that cannot be recorded holds back itself and the blocks after it, but not the blocks before it that were
+// read with it.
 func TestABadBlockHoldsBackNoneBeforeIt(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(10)
 		f.Chain = unlinked{f.Sim, 7}
 		if _, err := f.Step(ctx, f.Lease); err == nil {
-			t.Fatal("a block that follows no other is recorded")
+			t.Fatal("a block whose parent is not recorded was recorded")
 		}
 		f.Want("block 6, 0 credited, map[pending:1], 0 events")
 		f.Chain = f.Sim
@@ -227,7 +227,7 @@ func (u unlinked) After(ctx context.Context, last chain.BlockRef, limit int, wat
 	return blocks, err
 }
 
-// Why the chain cannot be followed stands in the database while that is so, for the commands of other processes.
+// While a chain cannot be followed, the reason is in the database, for the commands of other processes.
 func TestAFailureIsNotedUntilItIsOver(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		w := watchCalls(f)
@@ -243,7 +243,7 @@ func TestAFailureIsNotedUntilItIsOver(t *testing.T) {
 		for note().Failing == "" {
 			<-w.heads
 		}
-		if s := note(); s.FailingSince.IsZero() || s.Failing != "ask for the head: head at node: the node does not answer" {
+		if s := note(); s.FailingSince.IsZero() || s.Failing != "read the head: head at node: the node does not answer" {
 			t.Errorf("the note is %q since %v", s.Failing, s.FailingSince)
 		}
 		f.Sim.Down("node", false)

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// bazaar is a chain in each of whose blocks the same contracts do what no rule foresees.
+// bazaar is a chain in whose every block the same contracts emit events that no standard defines.
 type bazaar struct {
 	*sim.Chain
 	anomalies []chain.Anomaly
@@ -24,8 +24,8 @@ func (b bazaar) After(ctx context.Context, last chain.BlockRef, limit int, watch
 	return blocks, err
 }
 
-// An operator hears of every contract by itself, however many did something odd in one block, and of the first that
-// each of them did.
+// Each contract has its own alarm, however many contracts behaved unexpectedly in one block, and the alarm is about the
+// first anomaly of that contract.
 func TestEachContractIsOneAlarmAboutItsFirstAnomaly(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = bazaar{f.Sim, []chain.Anomaly{

@@ -10,23 +10,23 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// clockSkew is how far a block's time may lie beside the true one: Bitcoin's rules let it be two hours ahead.
+// clockSkew is how far a block's time may differ from the true time: Bitcoin's rules allow it to be two hours ahead.
 const clockSkew = 2 * time.Hour
 
-// beginning is where a new chain begins: after ref. Since is the time of the oldest wallet where the nodes do not have
-// the blocks that followed it, else zero.
+// beginning says where following a new chain begins: after ref. If the nodes lack the blocks since the oldest wallet
+// was made, Since is the time of that wallet, otherwise zero.
 type beginning struct {
 	ref   chain.BlockRef
 	since time.Time
 }
 
-// errNothingFinal is returned while a chain with a history does not say what of it is final: it must not be read from
-// its first block on for that.
-var errNothingFinal = errors.New("no block is final yet by the node's own word, so that the chain cannot begin")
+// errNothingFinal is returned while a chain that has a history reports no final block: it must not be read from its
+// first block just for that reason.
+var errNothingFinal = errors.New("the node reports no final block yet, so the chain cannot begin")
 
-// begin finds the block after which a new chain is followed. That is a final one, so that a reorganisation can never
-// reach below it: the configured one, or the newest. Where addresses were handed out before the chain could be asked
-// for the first time, it lies before the oldest of them, or as far back as the nodes have blocks.
+// begin finds the block after which a new chain is followed. It is a final block, so that a reorg can never reach below
+// it: the configured one, or the newest. If addresses were handed out before the chain was asked for the first time, it
+// is a block before the oldest of them, or as far back as the nodes have blocks.
 func (f *Follower) begin(ctx context.Context, state store.ChainState, head chain.Head) (beginning, error) {
 	final := head.Final
 	if final.Hash == "" && head.Latest.Height > uint64(2*f.Chain.Capabilities().ReorgDepth) {
@@ -48,7 +48,7 @@ func (f *Follower) begin(ctx context.Context, state store.ChainState, head chain
 	s := search{f: f, before: oldest.Add(-clockSkew), top: final.Height}
 	from, missing, err := s.find(ctx)
 	if err != nil {
-		return beginning{}, fmt.Errorf("find where the oldest wallet was made: %w", err)
+		return beginning{}, fmt.Errorf("find the block at which the oldest wallet was made: %w", err)
 	}
 	b, err := f.after(ctx, final, from)
 	if missing {
@@ -57,14 +57,14 @@ func (f *Follower) begin(ctx context.Context, state store.ChainState, head chain
 	return b, err
 }
 
-// after names the block at a height, which is final or lower.
+// after returns the block at a height that is not above the final one.
 func (f *Follower) after(ctx context.Context, final chain.BlockRef, height uint64) (b beginning, err error) {
 	if b.ref = final; height == final.Height && final.Hash != "" {
 		return b, nil
 	}
 	if b.ref, err = f.Chain.At(ctx, height); err != nil {
 		return b,
-			fmt.Errorf("find the first block, %d (a node that is pruned may lack it: then start_height must be higher): %w",
+			fmt.Errorf("find the first block, %d (a pruned node may lack it: then raise start_height): %w",
 				height, err)
 	}
 	return b, nil
@@ -78,40 +78,39 @@ func (f *Follower) oldestWallet(ctx context.Context) (at time.Time, any bool, er
 	return at, any, err
 }
 
-// warnOfGap raises an alarm where the nodes do not have all blocks since the oldest wallet.
+// warnOfGap raises an alarm if the nodes lack blocks since the oldest wallet was made.
 func (f *Follower) warnOfGap(ctx context.Context, tx *store.Tx, b beginning) error {
 	if b.since.IsZero() {
 		return nil
 	}
 	id := f.Chain.Capabilities().ID
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "history_gap", Ref: string(id), Message: fmt.Sprintf(
-		"the oldest wallet on %s is of %s, and the nodes have no blocks from then on: the chain begins after block %d; "+
-			"search the blocks before with `bursar chain rescan` at a node that has them", id, b.since.Format(time.RFC3339),
+		"the oldest wallet on %s was made at %s, and the nodes lack blocks since then: the chain begins after block %d; "+
+			"search the earlier blocks with `bursar chain rescan` at a node that has them", id, b.since.Format(time.RFC3339),
 		b.ref.Height)})
 }
 
-// search looks for the block after which a chain begins. It goes down from the newest final block in steps that double,
-// so that it reads few blocks and none from long before, and takes a block that no node has for the end of what there
-// is.
+// search finds the block after which a chain begins. It goes down from the newest final block in steps that double, so
+// that it reads few blocks and none from long before. A block that no node has counts as the end of the history.
 type search struct {
 	f      *Follower
 	before time.Time
 	top    uint64
 }
 
-// age is what a block's time says.
+// age is the result of comparing a block's time with a given time.
 type age int
 
 const (
 	younger age = iota
-	older       // or as old
-	missing     // the nodes do not have it
+	older       // or equally old
+	missing     // the nodes do not have the block
 )
 
-// find returns the highest block that is not younger than before, or the one below the lowest that can be read; then it
-// reports that blocks are missing.
+// find returns the highest block that is not younger than before. If such a block cannot be read, it returns the one
+// below the lowest block that can be read, and reports that blocks are missing.
 func (s search) find(ctx context.Context) (height uint64, gap bool, err error) {
-	high := s.top // is younger, and can be read
+	high := s.top // is younger and can be read
 	if of, err := s.read(ctx, high); err != nil || of == older {
 		return high, false, err
 	}
@@ -144,8 +143,8 @@ func (s search) find(ctx context.Context) (height uint64, gap bool, err error) {
 	return low, false, nil
 }
 
-// look is read, and tells a block that the nodes lack from nodes that do not answer: they lack it if they cannot give
-// it twice and give the top before and between.
+// look is read, and distinguishes a block that the nodes lack from nodes that do not answer: they lack the block if
+// they fail to return it twice and return the top block before and in between.
 func (s search) look(ctx context.Context, height uint64) (age, error) {
 	for try := 0; ; try++ {
 		of, err := s.read(ctx, height)
@@ -156,13 +155,13 @@ func (s search) look(ctx context.Context, height uint64) (age, error) {
 			return 0, topErr
 		}
 		if try > 0 {
-			s.f.Log.Info("block taken for missing", "chain", s.f.Chain.Capabilities().ID, "height", height, "error", err)
+			s.f.Log.Info("block counts as missing", "chain", s.f.Chain.Capabilities().ID, "height", height, "error", err)
 			return missing, nil
 		}
 	}
 }
 
-// read compares the time of a block.
+// read compares the time of a block with a given time.
 func (s search) read(ctx context.Context, height uint64) (age, error) {
 	if height == 0 {
 		return older, nil

@@ -14,7 +14,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// aged is a chain with a block a minute, whose block of a height was made now, and which counts what is read of it.
+// aged is a chain with a block every minute, whose block at a given height was made now, and which counts how often it
+// is read.
 type aged struct {
 	*sim.Chain
 	now    time.Time
@@ -33,7 +34,7 @@ func (a aged) After(ctx context.Context, last chain.BlockRef, limit int, watch c
 	return blocks, err
 }
 
-// age makes the chain so old that its block at a height was made when the wallets were.
+// age makes the chain so old that its block at a height was made at the same time as the wallets.
 func age(f *followtest.Harness, height uint64) aged {
 	a := aged{Chain: f.Sim, now: f.Wallet.CreatedAt, height: height, reads: new(int), lowest: new(uint64)}
 	*a.lowest = 1 << 60
@@ -51,8 +52,8 @@ func cursor(f *followtest.Harness) uint64 {
 	return uint64(state.Height)
 }
 
-// Wallets were made, and paid, before the node answered for the first time. Few blocks are looked at to find where to
-// begin, and none from long before.
+// If wallets were made and paid before the node answered for the first time, the chain begins before them. Few blocks
+// are read to find where, and none from long before.
 func TestAChainBeginsBeforeItsOldestWallet(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(4900)
@@ -61,13 +62,13 @@ func TestAChainBeginsBeforeItsOldestWallet(t *testing.T) {
 		f.Sim.Prune(4000)
 		a := age(f, 4890)
 		if more, err := f.Step(ctx, f.Lease); err != nil || !more {
-			t.Fatalf("the first step gives %v, %v", more, err)
+			t.Fatalf("the first step returned %v, %v", more, err)
 		}
 		if *a.reads > 20 || *a.lowest < 4800-200 {
-			t.Errorf("%d blocks were read, the lowest after %d", *a.reads, *a.lowest)
+			t.Errorf("%d blocks were read, the lowest after block %d", *a.reads, *a.lowest)
 		}
 		if at := cursor(f); at < 4770+1 || at > 4770+64 { // 2 h before the wallets, and the first window
-			t.Errorf("it begins below block %d", at)
+			t.Errorf("the chain begins below block %d", at)
 		}
 		f.CatchUp()
 		f.Want("block 5000, 5000 credited, map[confirmed:1], 1 events")
@@ -75,8 +76,8 @@ func TestAChainBeginsBeforeItsOldestWallet(t *testing.T) {
 	})
 }
 
-// The nodes are pruned below what was made when the wallets were: the chain begins with the oldest block that they
-// have, and says what may be missed.
+// If the nodes have pruned the blocks from when the wallets were made, the chain begins with the oldest block that they
+// have, and an alarm says what may be missed.
 func TestAChainBeginsWhereAPrunedNodeBegins(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(2900)
@@ -99,7 +100,7 @@ func TestAChainWithoutWalletsBeginsAtTheTip(t *testing.T) {
 	}}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(3000)
 		f.Sim.Prune(2999)
-		f.Sim.Fail(sim.At, 1, errors.New("a question that need not be asked"))
+		f.Sim.Fail(sim.At, 1, errors.New("a block was read that need not be read"))
 		f.CatchUp()
 		f.Want("block 3000, 0 credited, map[], 0 events")
 		f.WantNoAlarm()
@@ -120,8 +121,8 @@ func TestAChainBeginsAtItsStartHeight(t *testing.T) {
 	})
 }
 
-// A node that fails while the beginning is looked for is asked again, and not taken for one that lacks blocks.
-func TestAnAwayNodeIsNotTakenForAPrunedOne(t *testing.T) {
+// A node that fails while the beginning is searched for is asked again, and does not count as lacking blocks.
+func TestAnUnavailableNodeDoesNotCountAsPruned(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1000)
 		age(f, 500)
@@ -131,7 +132,7 @@ func TestAnAwayNodeIsNotTakenForAPrunedOne(t *testing.T) {
 		}
 		for range 3 {
 			if _, err := f.Step(ctx, f.Lease); !errors.Is(err, sim.ErrNode) {
-				t.Fatalf("the step gave %v", err)
+				t.Fatalf("the step returned %v", err)
 			}
 		}
 		f.Sim.ClearFaults()
@@ -141,13 +142,13 @@ func TestAnAwayNodeIsNotTakenForAPrunedOne(t *testing.T) {
 	})
 }
 
-// A chain with a history that does not say what is final is not read from its first block on.
+// A chain with a history that reports no final block is not read from its first block on.
 func TestNothingBeginsWhileNothingIsFinal(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1000)
 		f.Chain = unfinal{f.Sim}
 		if _, err := f.Step(ctx, f.Lease); err == nil || cursor(f) != 1<<64-1 {
-			t.Fatalf("it begins at %d (%v)", cursor(f), err)
+			t.Fatalf("the chain begins at %d (%v), want nowhere", cursor(f), err)
 		}
 		f.Chain = f.Sim
 		f.CatchUp()
@@ -155,7 +156,7 @@ func TestNothingBeginsWhileNothingIsFinal(t *testing.T) {
 	})
 }
 
-// unfinal is a chain that does not say what is final.
+// unfinal is a chain that reports no final block.
 type unfinal struct{ *sim.Chain }
 
 func (u unfinal) Head(ctx context.Context) (chain.Head, error) {
@@ -164,8 +165,8 @@ func (u unfinal) Head(ctx context.Context) (chain.Head, error) {
 	return head, err
 }
 
-// A wallet that is older than the chain's configuration, because its address serves several chains, calls for no block
-// from before that: nobody was told to pay there.
+// A wallet that is older than the chain's configuration, because its address serves several chains, does not require
+// blocks from before that: nobody was asked to pay there.
 func TestNoWalletIsOlderThanItsChain(t *testing.T) {
 	made := func(w *bursar.Wallet) { w.CreatedAt = w.CreatedAt.Add(-20 * time.Hour) }
 	followtest.RunAs(t, followtest.Setting{Idle: true, Before: made}, func(t *testing.T, f *followtest.Harness) {
@@ -177,12 +178,12 @@ func TestNoWalletIsOlderThanItsChain(t *testing.T) {
 			t.Fatal(err)
 		}
 		if at := cursor(f); at < 2770 || at > 2780+64 { // 2 h before that, and the first window
-			t.Errorf("it begins below block %d", at)
+			t.Errorf("the chain begins below block %d", at)
 		}
 	})
 }
 
-// failing is an aged chain whose node does not answer some of the questions for blocks, counted from 1.
+// failing is an aged chain whose node does not answer some of the requests for blocks, counted from 1.
 type failing struct {
 	aged
 	fails func(n int, last chain.BlockRef) bool
@@ -196,9 +197,9 @@ func (a failing) After(ctx context.Context, last chain.BlockRef, limit int, watc
 	return a.aged.After(ctx, last, limit, watch)
 }
 
-// Whenever a node goes away while the beginning is looked for, the chain does not begin: what it does not answer is not
-// missing.
-func TestANodeThatGoesAwayMeanwhileIsNotPruned(t *testing.T) {
+// Whenever a node becomes unavailable while the beginning is searched for, the chain does not begin: a block that the
+// node does not return is not missing.
+func TestANodeThatFailsDuringTheSearchIsNotPruned(t *testing.T) {
 	for from := 1; from <= 12; from++ {
 		t.Run(fmt.Sprint(from), func(t *testing.T) {
 			followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
@@ -206,7 +207,7 @@ func TestANodeThatGoesAwayMeanwhileIsNotPruned(t *testing.T) {
 				a := age(f, 500)
 				f.Chain = failing{a, func(n int, _ chain.BlockRef) bool { return n >= from }}
 				if _, err := f.Step(ctx, f.Lease); !errors.Is(err, sim.ErrNode) || cursor(f) != 1<<64-1 {
-					t.Fatalf("it begins at %d (%v)", cursor(f), err)
+					t.Fatalf("the chain begins at %d (%v), want nowhere", cursor(f), err)
 				}
 				f.Chain = a
 				f.CatchUp()
@@ -216,8 +217,8 @@ func TestANodeThatGoesAwayMeanwhileIsNotPruned(t *testing.T) {
 	}
 }
 
-// A block that a node does not give once, and gives when it is asked again, is not missing.
-func TestABlockThatIsNotGivenOnceIsNotMissing(t *testing.T) {
+// A block that a node fails to return once, and returns when asked again, is not missing.
+func TestABlockThatFailsOnceIsNotMissing(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1000)
 		f.Pay(5000)
@@ -239,8 +240,7 @@ func TestABlockThatIsNotGivenOnceIsNotMissing(t *testing.T) {
 	})
 }
 
-// While blocks of days ago are caught up with, a payment counts from when it was made: a charge that was paid in time
-// is.
+// While blocks of past days are read, a payment counts from when it was made: a charge that was paid in time is paid.
 func TestAPaymentThatIsReadLateCountsFromItsBlock(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		a := age(f, 3000)
@@ -251,9 +251,9 @@ func TestAPaymentThatIsReadLateCountsFromItsBlock(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		if got, want := f.DepositOf(old).SeenAt, a.now.Add(-2996*time.Minute); !got.Equal(want) {
-			t.Errorf("what was paid two days ago counts from %v, want %v", got, want)
+			t.Errorf("a payment of two days ago counts from %v, want %v", got, want)
 		}
-		// A block whose time lies ahead of ours does not make a payment later than it is.
+		// A block whose time is ahead of ours does not make a payment later than now.
 		if got := f.DepositOf(early).SeenAt; got.After(f.DB.Now()) {
 			t.Errorf("it counts from %v", got)
 		}

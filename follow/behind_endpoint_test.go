@@ -11,13 +11,13 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// twoEndpoints is a chain that is followed through one endpoint while another is there.
+// twoEndpoints is a chain that is followed through one endpoint while another one exists.
 func twoEndpoints() followtest.Setting {
 	endpoints := []chain.Endpoint{{Name: "one", Host: "one"}, {Name: "two", Host: "two"}}
 	return followtest.Setting{Chain: sim.Config{Endpoints: endpoints}}
 }
 
-// behind has the followed endpoint lack blocks that the other one has, and another process take over.
+// behind makes the followed endpoint lack blocks that the other one has, and another process take over.
 func behind(f *followtest.Harness) {
 	f.T.Helper()
 	mine(f, 20)
@@ -25,37 +25,38 @@ func behind(f *followtest.Harness) {
 	f.Sim.Mine(10)
 	takeOver(f)
 	f.CatchUp()
-	wantReady(f, "another endpoint knows of newer final blocks", false)
+	wantReady(f, "another endpoint reports newer final blocks", false)
 }
 
-// What any endpoint says is final is recorded before anything is paid; it may hold payments that the database has
-// forgotten. An endpoint that said so and is gone holds up payments for a minute, and not a second less.
-func TestWhatAnotherEndpointCallsFinalIsRecordedFirst(t *testing.T) {
+// Everything that any endpoint reports as final is recorded before anything is paid: it may contain payments that the
+// database has forgotten. An endpoint that reported a block and is gone delays payments for a minute, and not a second
+// more.
+func TestFinalBlocksOfAnyEndpointAreRecordedFirst(t *testing.T) {
 	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		behind(f)
 		f.Sim.Down("two", true)
 		*now = now.Add(time.Minute - time.Second)
 		f.CatchUp()
-		wantReady(f, "it said so less than a minute ago", false)
+		wantReady(f, "it reported them less than a minute ago", false)
 		*now = now.Add(time.Second)
 		f.CatchUp()
-		wantReady(f, "nobody has said so for a minute", true)
+		wantReady(f, "no endpoint has reported them for a minute", true)
 	})
 }
 
-// The endpoint that was behind has caught up: what is final is recorded by that, and payments go on at once.
-func TestAnEndpointThatCaughtUpHoldsUpNothing(t *testing.T) {
+// When an endpoint that was behind has caught up, the final blocks are recorded from it and payments go on at once.
+func TestPaymentsGoOnOnceTheEndpointHasCaughtUp(t *testing.T) {
 	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Harness) {
 		at(f)
 		behind(f)
 		f.Sim.Behind("one", 0)
 		f.CatchUp()
-		wantReady(f, "all is recorded", true)
+		wantReady(f, "everything is recorded", true)
 	})
 }
 
-// A process that leads the chain again a moment later sets its goal anew, by what is known then.
+// A process that acquires the lease again sets a new goal, from what is known then.
 func TestEveryLeaseHasAGoalOfItsOwn(t *testing.T) {
 	followtest.RunAs(t, twoEndpoints(), func(t *testing.T, f *followtest.Harness) {
 		at(f)
@@ -63,12 +64,12 @@ func TestEveryLeaseHasAGoalOfItsOwn(t *testing.T) {
 		f.Sim.Down("two", true)
 		takeOver(f)
 		f.CatchUp()
-		wantReady(f, "what the followed endpoint calls final is recorded", true)
+		wantReady(f, "the final blocks of the followed endpoint are recorded", true)
 	})
 }
 
-// What is known outside the database to be final is recorded before anything is paid.
-func TestWhatIsKnownOutsideTheDatabaseIsRecordedFirst(t *testing.T) {
+// Blocks that are known outside the database to be final are recorded before anything is paid.
+func TestFinalBlocksKnownOutsideTheDatabaseAreRecordedFirst(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.KnownFinal = func() uint64 { return 50 }
 		takeOver(f)
@@ -79,7 +80,7 @@ func TestWhatIsKnownOutsideTheDatabaseIsRecordedFirst(t *testing.T) {
 	})
 }
 
-// A chain on which nothing is final yet is not paid on.
+// A chain without a final block is not ready for payments.
 func TestAChainWithoutFinalBlocksIsNotReady(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		wantReady(f, "only the first block is there", false)
@@ -90,7 +91,7 @@ func TestAChainWithoutFinalBlocksIsNotReady(t *testing.T) {
 	})
 }
 
-// asked is a chain that counts the questions for its end, with and without the name of an endpoint.
+// asked is a chain that counts the requests for its head, with and without the name of an endpoint.
 type asked struct {
 	*sim.Chain
 	heads, named atomic.Int64
@@ -106,8 +107,8 @@ func (c *asked) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	return c.Chain.HeadOn(ctx, endpoint)
 }
 
-// To catch up the only endpoint is asked no second question, several are asked one each, and while the chain is
-// followed after that nobody but the followed one is.
+// To catch up, a single endpoint is asked only once, and several are asked once each; while the chain is followed
+// afterwards, only the followed endpoint is asked.
 func TestEndpointsAreAskedOnceForAGoal(t *testing.T) {
 	for name, tc := range map[string]struct {
 		setting followtest.Setting
@@ -124,14 +125,14 @@ func TestEndpointsAreAskedOnceForAGoal(t *testing.T) {
 				mine(f, 1)
 				mine(f, 1)
 				if heads, named := c.heads.Load(), c.named.Load(); heads != 3 || named != tc.named {
-					t.Errorf("%d questions for the head are asked and %d by an endpoint's name, want 3 and %d", heads, named, tc.named)
+					t.Errorf("got %d requests for the head and %d by an endpoint's name, want 3 and %d", heads, named, tc.named)
 				}
 			})
 		})
 	}
 }
 
-// A chain that cannot be asked through one endpoint or another is followed by what it says as a whole.
+// A chain whose endpoints cannot be asked one by one is followed by what it reports as a whole.
 func TestAChainWithoutNamedEndpointsIsReady(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = struct{ chain.Chain }{f.Sim}
@@ -141,14 +142,14 @@ func TestAChainWithoutNamedEndpointsIsReady(t *testing.T) {
 	})
 }
 
-// Whether the database may have forgotten what a block shows: from the first step until the chain is caught up, unless
-// it is known from outside that it has not.
+// The database may have forgotten what a block shows from the first step until the chain has caught up, unless it is
+// known from outside that it has not.
 func TestTheDatabaseMayForgetUntilTheChainIsCaughtUp(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		want := func(want bool, why string) {
 			t.Helper()
 			if got := f.MayForget(); got != want {
-				t.Errorf("%s: the database may forget: %v", why, got)
+				t.Errorf("%s: MayForget is %v", why, got)
 			}
 		}
 		mine(f, 3)
@@ -167,8 +168,8 @@ func TestTheDatabaseMayForgetUntilTheChainIsCaughtUp(t *testing.T) {
 	})
 }
 
-// A recovery begins, or begins once more, while the chain is being caught up with: what was the end of the chain before
-// that is not far enough.
+// If a recovery begins or begins again while the chain is catching up, the end of the chain from before is not far
+// enough.
 func TestARecoveryMovesTheGoal(t *testing.T) {
 	for name, again := range map[string]bool{"it begins": false, "it begins once more": true} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +182,7 @@ func TestARecoveryMovesTheGoal(t *testing.T) {
 				step := func() {
 					t.Helper()
 					if more, err := f.Step(ctx, f.Lease); err != nil || !more {
-						t.Fatalf("a step gives %v, %v", more, err)
+						t.Fatalf("the step returned %v, %v", more, err)
 					}
 				}
 				step() // up to block 64; the goal is block 300

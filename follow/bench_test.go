@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// far is a chain whose nodes are so far away, and give so many blocks at once.
+// far is a chain whose nodes have a given latency and return a given number of blocks at once.
 type far struct {
 	*sim.Chain
 	latency time.Duration
@@ -36,14 +36,15 @@ func (f far) After(ctx context.Context, last chain.BlockRef, limit int, watch ch
 	return f.Chain.After(ctx, last, min(limit, f.limit), watch)
 }
 
-// BenchmarkCatchUp follows 2,000 blocks with a deposit in every tenth, from nodes that take a while for each window:
-// block by block as at the tip, in windows that are read when the last is recorded, and in windows that are read ahead.
+// BenchmarkCatchUp follows 2,000 blocks with a deposit in every tenth, from nodes with a latency for each window: block
+// by block as at the tip, in windows that are read after the previous one is recorded, and in windows that are read
+// ahead.
 func BenchmarkCatchUp(b *testing.B) {
 	for _, database := range []string{"sqlite", "postgres"} {
 		for _, latency := range []time.Duration{0, 50 * time.Millisecond, 400 * time.Millisecond} {
 			for _, way := range []string{"single", "windows", "ahead"} {
 				if way == "single" && latency > 0 {
-					continue // it takes minutes and tells nothing
+					continue // it takes minutes and proves nothing
 				}
 				b.Run(fmt.Sprintf("%s/%s/%s", database, latency, way), func(b *testing.B) { catchUp(b, database, latency, way) })
 			}
@@ -78,7 +79,7 @@ func catchUp(b *testing.B, database string, latency time.Duration, way string) {
 	b.ReportMetric(float64(benchBlocks*b.N)/b.Elapsed().Seconds(), "blocks/s")
 }
 
-// signalling ends the following when the head is asked for and everything is recorded.
+// signalling ends the benchmark when the head is asked for and everything is recorded.
 type signalling struct {
 	far
 	db  *store.DB

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// wantReady says whether payments may be signed on the chain.
+// wantReady checks whether payments may be signed on the chain.
 func wantReady(f *followtest.Harness, when string, want bool) {
 	f.T.Helper()
 	if got := chainState(f).Ready(f.Lease); got != want {
@@ -18,7 +18,7 @@ func wantReady(f *followtest.Harness, when string, want bool) {
 	}
 }
 
-// Nothing may be signed on a chain before all of it is recorded that was final when its lease was taken.
+// Nothing may be signed on a chain before everything is recorded that was final when its lease was acquired.
 func TestAChainIsReadyOnceItIsCaughtUp(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		start := uint64(1)
@@ -26,7 +26,7 @@ func TestAChainIsReadyOnceItIsCaughtUp(t *testing.T) {
 		f.Sim.Mine(150)
 		for range 2 {
 			if more, err := f.Step(ctx, f.Lease); err != nil || !more {
-				t.Fatalf("a step into the history gives %v, %v", more, err)
+				t.Fatalf("a step into the history returned %v, %v", more, err)
 			}
 			wantReady(f, "while blocks are left", false)
 		}
@@ -35,8 +35,8 @@ func TestAChainIsReadyOnceItIsCaughtUp(t *testing.T) {
 	})
 }
 
-// The database knows of a final block that the endpoint does not name: what the chain did since is not known through
-// it. Nothing is signed by its word until it has come as far.
+// If the database knows a final block that the endpoint does not report, what the chain did since is not known from
+// that endpoint. Nothing is signed before the endpoint has come as far.
 func TestAnEndpointBehindTheDatabaseMakesNoChainReady(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(20)
@@ -58,9 +58,9 @@ func TestAnEndpointBehindTheDatabaseMakesNoChainReady(t *testing.T) {
 	})
 }
 
-// A chain recovers until everything that may have been signed before is in a final block or has expired; then
-// payments go on, though the chain has been caught up for long.
-func TestARecoveryEndsOnceNothingOfBeforeCanBeIncluded(t *testing.T) {
+// A chain recovers until everything that may have been signed before is in a final block or has expired; then payments
+// go on, although the chain caught up long ago.
+func TestARecoveryEndsOnceNothingSignedBeforeCanBeIncluded(t *testing.T) {
 	setting := followtest.Setting{Chain: sim.Config{Expiry: 8}}
 	followtest.RunAs(t, setting, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(20)
@@ -76,12 +76,12 @@ func TestARecoveryEndsOnceNothingOfBeforeCanBeIncluded(t *testing.T) {
 			wantReady(f, when, false)
 			f.WantAlarm("database_behind", "a backup was restored")
 			if halted := chainState(f).Halted; halted != "a backup was restored" {
-				t.Fatalf("%s: payments are halted by %q", when, halted)
+				t.Fatalf("%s: the halt is %q", when, halted)
 			}
 		}
 		f.CatchUp()
-		wantRecovering("caught up once more")
-		f.Sim.Mine(10) // the last block that could hold what was signed before, and a quarter more
+		wantRecovering("caught up again")
+		f.Sim.Mine(10) // the last block that could hold a transaction signed before, plus a quarter
 		f.CatchUp()
 		wantRecovering("while that block is not final")
 		f.Sim.Mine(2)
@@ -94,15 +94,14 @@ func TestARecoveryEndsOnceNothingOfBeforeCanBeIncluded(t *testing.T) {
 	})
 }
 
-// What a node says of the chain's end is noted with the step that hears of it, be it a new block alone or finality
-// alone.
-func TestTheHeadIsNotedAtOnce(t *testing.T) {
+// A new head is recorded by the step that reads it, whether only a block or only the final height is new.
+func TestANewHeadIsRecordedAtOnce(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		want := func(latest, final uint64) {
 			t.Helper()
 			f.CatchUp()
 			if s := chainState(f); s.Latest != latest || s.Final != final {
-				t.Fatalf("noted are block %d, final up to %d; want %d and %d", s.Latest, s.Final, latest, final)
+				t.Fatalf("recorded are block %d, final up to %d; want %d and %d", s.Latest, s.Final, latest, final)
 			}
 		}
 		f.Sim.Mine(5)
@@ -115,8 +114,8 @@ func TestTheHeadIsNotedAtOnce(t *testing.T) {
 	})
 }
 
-// An endpoint that has not more blocks than are recorded proves nothing above them; up to them what is final is final.
-func TestNoNewsHoldsBackNothingThatIsFinal(t *testing.T) {
+// An endpoint that has no more blocks than are recorded proves nothing above them; up to them, what is final is final.
+func TestFinalBlocksAreCreditedWithoutNewBlocks(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		nodes := &lagging{Chain: f.Sim}
 		f.Chain = nodes
@@ -124,25 +123,25 @@ func TestNoNewsHoldsBackNothingThatIsFinal(t *testing.T) {
 		f.Sim.Mine(1)
 		f.CatchUp()
 		nodes.behind = true
-		f.Sim.Mine(2) // the final block is the cursor's now
+		f.Sim.Mine(2) // the final block is now the cursor's block
 		f.CatchUp()
 		f.Want("block 1, 5000 credited, map[confirmed:1], 1 events")
 	})
 }
 
-// A node that fails may be replaced by another, or come back on another branch: what the end of the chain was before
-// does not count.
-func TestAHeadOfBeforeAFailureDoesNotCount(t *testing.T) {
+// A node that fails may be replaced by another one or return on another branch: the end of the chain from before does
+// not count.
+func TestTheHeadIsReadAgainAfterAFailure(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		c := &counted{Chain: f.Sim}
 		f.Chain = c
 		f.Sim.Mine(300)
 		if more, err := f.Step(ctx, f.Lease); err != nil || !more {
-			t.Fatalf("the first step gives %v, %v", more, err)
+			t.Fatalf("the first step returned %v, %v", more, err)
 		}
 		f.Sim.Fail(sim.After, 1, nil)
 		if _, err := f.Step(ctx, f.Lease); err == nil || c.heads != 1 {
-			t.Fatalf("after %d questions for the head, a step into a failure gives %v", c.heads, err)
+			t.Fatalf("after %d requests for the head, a failing step returned %v", c.heads, err)
 		}
 		f.CatchUp()
 		if c.heads != 2 {

@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// finalize notes how far the chain is, has the creditor book what became final up to a height, and notes when the chain
-// is ready to be paid on. It reports whether there may be more. Nothing is final while the node's final block is
-// another than the one recorded at its height.
+// finalize records the head and the final height, has the creditor book what became final, and records when payments
+// may go on. It reports whether there may be more. Nothing is final while the node's final block differs from the one
+// recorded at its height.
 func (f *Follower) finalize(
 	ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef, final uint64,
 ) (bool, error) {
@@ -58,10 +58,10 @@ func (f *Follower) finalize(
 	return more, nil
 }
 
-// headAge is how long a head that does not change may go unnoted.
+// headAge is how long an unchanged head may go unrecorded.
 const headAge = 5 * time.Second
 
-// anythingNew reports whether there is a head to note or anything to book, so that an idle chain writes nothing.
+// anythingNew reports whether there is a head to record or anything to book, so that an idle chain writes nothing.
 func (f *Follower) anythingNew(ctx context.Context, at Finality) (due bool, err error) {
 	id := f.Chain.Capabilities().ID
 	err = f.DB.View(ctx, func(tx *store.Tx) error {
@@ -78,17 +78,17 @@ func (f *Follower) anythingNew(ctx context.Context, at Finality) (due bool, err 
 	return due, err
 }
 
-// checkFinal compares the node's final block with the one recorded at its height, where one is.
+// checkFinal compares the node's final block with the block recorded at its height, if one is recorded.
 func (f *Follower) checkFinal(ctx context.Context, tx *store.Tx, final chain.BlockRef) error {
 	if final.Hash == "" {
 		return nil // nothing is final yet
 	}
 	b, err := tx.Blocks().At(ctx, f.Chain.Capabilities().ID, final.Height)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // above the cursor, or older than what is remembered
+		return nil // above the cursor, or older than the stored block history
 	}
 	if err == nil && b.Hash != final.Hash {
-		err = fmt.Errorf("the node's final block %d is %s, recorded is %s", final.Height, final.Hash, b.Hash)
+		err = fmt.Errorf("the node's final block %d is %s, but the recorded block is %s", final.Height, final.Hash, b.Hash)
 	}
 	return err
 }

@@ -2,9 +2,10 @@ package follow
 
 import "hash/maphash"
 
-// fingerprints is a set of texts kept as 64-bit hashes under a seed of this process: about 12 bytes each, so that ten
-// million addresses stay near 130 MB. It never forgets and never denies a member; it takes another text for one about
-// once in 10^12 questions at that size, or if it differs in the case of its letters alone, and the caller looks again.
+// fingerprints is a set of texts kept as 64-bit hashes with a seed of this process: about 12 bytes each, so that ten
+// million addresses stay near 130 MB. It never forgets a member and has no false negatives; a false positive happens
+// about once in 10^12 queries at that size, or if a text differs from a member only in the case of its letters, and the
+// caller checks again.
 type fingerprints struct {
 	seed  maphash.Seed
 	slots []uint64 // open addressing with linear probing; 0 is empty
@@ -15,7 +16,7 @@ func newFingerprints() *fingerprints {
 	return &fingerprints{seed: maphash.MakeSeed(), slots: make([]uint64, 1024)}
 }
 
-// hash takes all letters of the ASCII alphabet for small ones.
+// hash treats ASCII capital letters as small letters.
 func (f *fingerprints) hash(s string) uint64 {
 	var room [128]byte
 	lower := append(room[:0], s...)
@@ -29,7 +30,7 @@ func (f *fingerprints) hash(s string) uint64 {
 
 func (f *fingerprints) folded(lower []byte) uint64 { return max(maphash.Bytes(f.seed, lower), 1) }
 
-// slot returns where a hash stands or would stand.
+// slot returns the index at which a hash is or would be stored.
 func (f *fingerprints) slot(hash uint64) uint64 {
 	mask := uint64(len(f.slots) - 1)
 	i := hash & mask

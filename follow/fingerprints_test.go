@@ -36,22 +36,22 @@ func asciiLower(r rune) rune {
 	return r
 }
 
-func TestFingerprintsKnowAStranger(t *testing.T) {
+func TestFingerprintsRejectNonMembers(t *testing.T) {
 	f := newFingerprints()
 	for i := range 100_000 {
 		f.add(fmt.Sprint("member ", i))
 	}
 	for i := range 100_000 {
-		if f.has(fmt.Sprint("stranger ", i)) {
-			t.Fatalf("stranger %d is taken for a member", i)
+		if f.has(fmt.Sprint("other ", i)) {
+			t.Fatalf("non-member %d counts as a member", i)
 		}
 	}
 	if f.count != 100_000 {
-		t.Errorf("counted %d", f.count)
+		t.Errorf("got %d members", f.count)
 	}
 }
 
-// BenchmarkFingerprints asks a set of ten million addresses, and reports what each of them costs in memory.
+// BenchmarkFingerprints queries a set of ten million addresses, and reports the memory per address.
 func BenchmarkFingerprints(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -70,7 +70,7 @@ func BenchmarkFingerprints(b *testing.B) {
 	b.ResetTimer()
 	for i := range b.N {
 		if f.has(asked[i%len(asked)]) {
-			b.Fatal("a stranger is taken for a member")
+			b.Fatal("a non-member counts as a member")
 		}
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/size, "bytes/address")

@@ -1,11 +1,11 @@
-// Package follow follows a chain block by block and keeps the books at the block that they stand at.
+// Package follow follows a chain block by block and keeps the database consistent with the block at its cursor.
 //
-// It owns the cursor of each chain: reading blocks in their order, having its BlockHandlers write what each one brought
-// in the transaction that moves the cursor, having them take it back when the block is reorged out, and saying what is
-// final. It knows nothing of deposits or payments, and never signs or sends anything. Its invariants: the cursor moves
-// only with everything its block brought; a block is undone as a whole, in the transaction that moves the cursor back;
-// nothing is final here that is not recorded; a chain is ready to be paid on only once it is recorded up to what was
-// final when its lease was taken.
+// It owns the cursor of each chain: it reads blocks in their order, has its BlockHandlers write what each block brought
+// in the database transaction that moves the cursor, has them undo it when the block is reorged out, and determines
+// what is final. It knows nothing about deposits or payments, and never signs or sends anything. Its invariants: the
+// cursor moves only with everything its block brought; a block is undone as a whole, in the database transaction that
+// moves the cursor back; only recorded blocks are final here; a chain is ready for payments only once it is recorded up
+// to what was final when its lease was acquired.
 package follow
 
 import (
@@ -23,57 +23,57 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Follower follows one chain for as long as its process leads it.
+// Follower follows one chain while its process holds the chain lease.
 type Follower struct {
 	DB       *store.DB
 	Chain    chain.Chain
 	Watch    *Watch
 	Registry *bursar.Registry
 	Log      *slog.Logger
-	Hot      string  // our own address on the chain; empty where wallets share it
-	Start    *uint64 // the first block of a new database; nil: whatever follows the final block of now
+	Hot      string  // the hot wallet's address on the chain; empty if wallets share it
+	Start    *uint64 // the first block of a new database; nil: the block after the current final block
 	Pace     time.Duration
 
-	Handlers []BlockHandler // apply a block in this order, and undo it in the reverse one
+	Handlers []BlockHandler // apply a block in this order and undo it in the reverse order
 	Creditor Creditor
 
 	Wake     <-chan struct{} // a hint that there may be a new block; may be nil
-	Advanced func()          // called after a commit that recorded an arrival, credited anything or made the chain ready
+	Advanced func()          // called after a commit that recorded a transfer, credited or made the chain ready
 
-	// Current reports whether it is known from outside the database that the database is not older than the chain; nil: it
-	// is not known. Then the database may be older until the follower has caught up.
+	// Current reports whether it is known from outside the database that the database is not older than the chain; nil:
+	// it is not known. If it is not known, the database may be older until the follower has caught up.
 	Current func() bool
-	// Wait is how long nothing is signed after a recovery began on a chain whose transactions do not expire.
+	// Wait is how long nothing is signed after a recovery began, on a chain whose transactions do not expire.
 	Wait chain.Lifetime
 
-	// KnownFinal returns the highest final height of the chain that is known outside the database; nil: none is. Nothing
-	// is signed before the chain is recorded up to it.
+	// KnownFinal returns the highest final height of the chain that is known outside the database; nil: no height is
+	// known. Nothing is signed before the chain is recorded up to it.
 	KnownFinal func() uint64
 
-	head   chain.Head // as it was asked for last; this and what follows is of the goroutine that steps
-	headAt time.Time  // when that was
-	left   bool       // blocks up to head are known to be left
+	head   chain.Head // the last head that was read; this and the following fields belong to the goroutine that steps
+	headAt time.Time  // when the head was read
+	left   bool       // blocks up to head are known to be unread
 	goal   goal       // how far the chain must be recorded before anything is signed
-	ready  int64      // token of the lease under which it was
+	ready  int64      // fencing token of the lease under which the chain caught up
 
-	unknown  map[string]bool // transactions that memory had for ours and the database does not know
-	known    uint64          // the final height that the database knew when the step began
-	recovery store.Recovery  // that the chain is in; zero: none
-	pipe     *pipe           // reads ahead while Run runs; nil: Step reads what it records
+	unknown  map[string]bool // transactions that memory had as ours and the database does not know
+	known    uint64          // the final height in the database when the step began
+	recovery store.Recovery  // the recovery that the chain is in; zero: none
+	pipe     *pipe           // reads ahead while Run runs; nil: Step reads what it records itself
 	noted    string          // what the database says about why the chain cannot be followed
 	notedAt  time.Time
 	blocks   atomic.Uint64
 }
 
-// Recorded returns how many blocks were recorded since the start. It may be called at any time.
+// Recorded returns the number of blocks recorded since the start. It may be called at any time.
 func (f *Follower) Recorded() uint64 { return f.blocks.Load() }
 
-// patience bounds how long a chain is left alone that could not be followed: a node that returns is used within a
-// second.
+// patience is the longest pause before a chain that could not be followed is tried again: a node that returns is used
+// within a second.
 const patience = time.Second
 
-// Run follows the chain until ctx ends or the lease is lost. A node or a database that is away is waited for, and while
-// it is, the database says why.
+// Run follows the chain until ctx ends or the lease is lost. It retries while a node or the database is unavailable,
+// and meanwhile the database says why the chain is not followed.
 func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
 	f.pipe, f.noted = &pipe{}, unknownNote
 	defer f.pipe.stop()
@@ -81,7 +81,7 @@ func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
 	return Guarded(func() error { return f.follow(ctx, lease) })
 }
 
-// Guarded turns a panic into an error, for nobody else catches one in a goroutine that asks a node.
+// Guarded turns a panic into an error, because nothing else recovers a panic in a goroutine that asks a node.
 func Guarded(work func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -105,13 +105,13 @@ func (f *Follower) follow(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step reads the chain once: it takes back one block that was reorged out, or records the blocks that follow the cursor
-// and credits what is final. It reports whether more is known to be left. The head is asked for once, and not again
-// while blocks up to it are left: at the tip a step costs one Head, and one After where there is anything new.
+// Step reads the chain once: it undoes one block that was reorged out, or records the blocks that follow the cursor and
+// credits what is final. It reports whether more is known to be left. The head is read once, and not again while blocks
+// up to it are left: at the tip a step costs one Head, and one After if there is a new block.
 func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
 	head, err := f.latestHead(ctx, lease)
 	if err != nil {
-		return false, fmt.Errorf("ask for the head: %w", err)
+		return false, fmt.Errorf("read the head: %w", err)
 	}
 	f.left = false // until this step has ended well
 	last, err := f.cursor(ctx, lease, head)
@@ -131,8 +131,8 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 		return false, err
 	}
 	if !found && head.Final.Height > last.Height {
-		// The endpoint has no news, though there are blocks: it may not know the cursor's block, which may be on a branch
-		// that was replaced. Nothing is final by that.
+		// The endpoint returned no blocks, although there are some: it may not know the cursor's block, which may be on
+		// a branch that was replaced. Nothing becomes final from that answer.
 		return false, nil
 	}
 	credited, err := f.finalize(ctx, lease, head, last, w.provenFinal(head, last))
@@ -143,7 +143,7 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	return f.left || credited, nil
 }
 
-// latestHead asks for the head, unless blocks are left up to the one that was asked for a moment ago under this lease.
+// latestHead reads the head, unless blocks are left up to a head that was read a moment ago under this lease.
 func (f *Follower) latestHead(ctx context.Context, lease store.Lease) (head chain.Head, err error) {
 	if f.left && f.goal.token == lease.Token && f.DB.Now().Sub(f.headAt) < headAge {
 		return f.head, nil
@@ -155,7 +155,7 @@ func (f *Follower) latestHead(ctx context.Context, lease store.Lease) (head chai
 	return head, nil
 }
 
-// cursor returns the last recorded block, and begins a new chain where there is none.
+// cursor returns the last recorded block, and begins a new chain if there is none.
 func (f *Follower) cursor(ctx context.Context, lease store.Lease, head chain.Head) (chain.BlockRef, error) {
 	id := f.Chain.Capabilities().ID
 	var state store.ChainState

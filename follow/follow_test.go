@@ -16,8 +16,8 @@ import (
 
 var ctx = context.Background()
 
-// A marker of finality that stalls is waited for, however deep the payment lies; no depth takes its place.
-func TestFinalityThatStallsIsWaitedFor(t *testing.T) {
+// If the final height stalls, the follower waits for it, however deep a payment is; no depth replaces finality.
+func TestNothingIsCreditedWhileFinalityStalls(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.HoldFinality(true)
 		f.Pay(5000)
@@ -39,7 +39,7 @@ func TestFaultsLeaveTheCursor(t *testing.T) {
 		for _, method := range []sim.Method{sim.Head, sim.After} {
 			f.Sim.Fail(method, 1, nil)
 			if more, err := f.Step(ctx, f.Lease); !errors.Is(err, sim.ErrNode) || more {
-				t.Fatalf("%s fails: %v, %v", method, more, err)
+				t.Fatalf("%s failed: the step returned %v, %v", method, more, err)
 			}
 			f.Want(before)
 		}
@@ -48,7 +48,7 @@ func TestFaultsLeaveTheCursor(t *testing.T) {
 	})
 }
 
-// liar is a node whose final block is not the one that was recorded at its height, as a node on another fork says.
+// liar is a node whose final block differs from the one recorded at its height, as a node on another fork reports it.
 type liar struct {
 	*sim.Chain
 	lies bool
@@ -70,7 +70,7 @@ func TestAnotherFinalBlockCreditsNothing(t *testing.T) {
 		f.Sim.Mine(5)
 		for range 2 {
 			if _, err := f.Step(ctx, f.Lease); err == nil || !strings.Contains(err.Error(), "the node's final block") {
-				t.Fatalf("the step gave %v", err)
+				t.Fatalf("the step returned %v", err)
 			}
 		}
 		f.Want("block 5, 0 credited, map[pending:1], 0 events")
@@ -80,8 +80,7 @@ func TestAnotherFinalBlockCreditsNothing(t *testing.T) {
 	})
 }
 
-// Dust costs a row and nothing else: no event, no credit to the customer, and it does not delay what is worth
-// crediting.
+// A deposit below the minimum is a row and nothing else: no event, no credit, and it does not delay other deposits.
 func TestDustIsARowAndNothingElse(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		for range 300 {
@@ -101,7 +100,7 @@ func TestDustIsARowAndNothingElse(t *testing.T) {
 	})
 }
 
-// 256 blocks are reorged out and everything comes back in others: the same deposits, credited once.
+// 256 blocks are reorged out and all transactions come back in others: the same deposits, credited once.
 func TestAReorganisationOf256BlocksIsSurvived(t *testing.T) {
 	followtest.Run(t, 300, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.HoldFinality(true)
@@ -121,9 +120,9 @@ func TestAReorganisationOf256BlocksIsSurvived(t *testing.T) {
 	})
 }
 
-// A chain that shares nothing with what is remembered is another chain: nothing changes, and the step says what may be
-// wrong.
-func TestAReorganisationPastAllThatIsRememberedChangesNothing(t *testing.T) {
+// A chain that shares no block with the stored history is another chain: nothing changes, and the error says what may
+// be wrong.
+func TestAReorgDeeperThanTheStoredHistoryChangesNothing(t *testing.T) {
 	followtest.Run(t, 5, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(30)
 		f.Pay(5000)
@@ -136,8 +135,8 @@ func TestAReorganisationPastAllThatIsRememberedChangesNothing(t *testing.T) {
 				break
 			}
 		}
-		if err == nil || !strings.Contains(err.Error(), "the reorganisation is deeper than 5 blocks") {
-			t.Fatalf("it ends with %v", err)
+		if err == nil || !strings.Contains(err.Error(), "the reorg is deeper than 5 blocks") {
+			t.Fatalf("the step returned %v", err)
 		}
 		before := f.State()
 		if _, again := f.Step(ctx, f.Lease); again == nil {
@@ -147,7 +146,7 @@ func TestAReorganisationPastAllThatIsRememberedChangesNothing(t *testing.T) {
 	})
 }
 
-// anomalous is a chain whose blocks carry what no rule foresees.
+// anomalous is a chain whose blocks contain an anomaly.
 type anomalous struct{ *sim.Chain }
 
 func (o anomalous) After(
@@ -178,7 +177,7 @@ func TestAnAnomalyIsOneAlarm(t *testing.T) {
 	})
 }
 
-// noted is a chain whose blocks are passed by a second method.
+// noted is a chain whose blocks are accepted only by a second method.
 type noted struct{ *sim.Chain }
 
 func (n noted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
@@ -206,7 +205,7 @@ func TestAnAnomalyOfBlocksIsOneAlarm(t *testing.T) {
 	})
 }
 
-// One that lost its lease writes nothing more, wherever in its work it was.
+// A follower that lost its lease writes nothing more, at whatever point it was.
 func TestALostLeaseWritesNothing(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
@@ -218,12 +217,12 @@ func TestALostLeaseWritesNothing(t *testing.T) {
 			}
 			_, ok, err := tx.Leases().Acquire(ctx, bursar.Ethereum, "two", 1<<50)
 			if !ok {
-				t.Error("the second gets no lease")
+				t.Error("the second process gets no lease")
 			}
 			return err
 		}))
 		if _, err := f.Step(ctx, f.Lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Fatalf("the step gave %v", err)
+			t.Fatalf("the step returned %v, want ErrLeaseLost", err)
 		}
 		f.Want(before)
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// giveOut has the database know that an address may have been given out by a database that was lost.
+// giveOut records that an address may have been given out by a database that was lost.
 func giveOut(f *followtest.Harness, base string) {
 	f.T.Helper()
 	f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -17,7 +17,7 @@ func giveOut(f *followtest.Harness, base string) {
 	}))
 }
 
-// unattributed returns what fits no wallet.
+// unattributed returns the unattributed deposits.
 func unattributed(f *followtest.Harness) (list []bursar.Deposit) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -27,8 +27,8 @@ func unattributed(f *followtest.Harness) (list []bursar.Deposit) {
 	return list
 }
 
-// The database has forgotten to whom it gave an address out. What is paid there is nobody's for now, and waits for
-// the operator, who can still have the key; whoever else is paid in the same block is credited.
+// If the database has forgotten to whom it gave an address, a payment to it belongs to no wallet for now and waits for
+// the operator, who can still have the key; other payments of the same block are credited.
 func TestAPaymentToAForgottenAddressWaitsForTheOperator(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		forgotten := f.Sim.Named("forgotten")
@@ -40,13 +40,13 @@ func TestAPaymentToAForgottenAddressWaitsForTheOperator(t *testing.T) {
 		f.Want("block 3, 5000 credited, map[confirmed:1], 1 events")
 		list := unattributed(f)
 		if len(list) != 1 || list[0].TxID != paid || list[0].Amount != bursar.Units(9000) || !list[0].AccountID.IsZero() {
-			t.Fatalf("what waits for the operator is %+v", list)
+			t.Fatalf("unattributed are %+v", list)
 		}
 	})
 }
 
-// A wallet got an address that was taken for forgotten, as where a list of them is longer than what was given out: it
-// is the wallet's.
+// If a wallet gets an address that counted as forgotten, because a list of such addresses was too long, the address is
+// the wallet's.
 func TestAWalletsAddressIsNotAForgottenOne(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		giveOut(f, f.Wallet.Address.Base)
@@ -55,7 +55,7 @@ func TestAWalletsAddressIsNotAForgottenOne(t *testing.T) {
 		f.CatchUp()
 		f.Want("block 3, 5000 credited, map[confirmed:1], 1 events")
 		if list := unattributed(f); len(list) != 0 {
-			t.Errorf("%+v waits for the operator", list)
+			t.Errorf("unattributed are %+v, want none", list)
 		}
 	})
 }

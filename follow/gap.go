@@ -9,14 +9,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// addGaps adds the addresses of a block that may have been given out and that the database has forgotten: a wallet
-// without a number, and so nobody's. What arrives there is unattributed, and its key is known.
+// addGaps adds the addresses of a block that may have been given out and that the database has forgotten, each as a
+// wallet without a number, which belongs to no account. What is paid there is unattributed, and its key is known.
 func (f *Follower) addGaps(
 	ctx context.Context, tx *store.Tx, b chain.Block, wallets map[bursar.Address]bursar.Wallet,
 ) error {
 	capabilities := f.Chain.Capabilities()
 	if capabilities.SharedAddress {
-		return nil // a tag that nobody knows is nobody's already
+		return nil // a tag that is not known belongs to no wallet anyway
 	}
 	for _, t := range b.Transfers {
 		if _, known := wallets[t.Address]; known || t.Address.Base == f.Hot {

@@ -8,37 +8,37 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Block is a block as handlers see it: what the chain says, and what the database knows of whom it concerns.
+// Block is a block as handlers see it: what the chain reports, and what the database knows about it.
 type Block struct {
 	chain.Block
-	// Ours has the outgoing transaction behind each transaction of ours in the block, by the transaction's ID. A handler
-	// that recognises another one adds it for those after it.
+	// Ours maps the ID of each transaction of ours in the block to its outgoing transaction. A handler that recognizes
+	// another one adds it for the handlers after it.
 	Ours map[string]bursar.ID
-	// Wallets has the wallet at each address that a transfer pays. One without a number is nobody's: the address may have
-	// been given out by a database that was lost.
+	// Wallets maps each address that a transfer pays to its wallet. A wallet without a number belongs to no account:
+	// the address may have been given out by a database that was lost.
 	Wallets map[bursar.Address]bursar.Wallet
-	// Unknown names transactions that memory had for ours and the database does not know, though the block was read again
-	// since.
+	// Unknown has the transactions that memory had as ours and the database does not know, although the block was read
+	// again since.
 	Unknown map[string]bool
 }
 
 // Undone is a block that is reorged out.
 type Undone struct {
 	Height uint64
-	State  store.ChainState // as it was with the block
+	State  store.ChainState // the chain's state while the block was still recorded
 }
 
-// BlockHandler changes what the service knows by what blocks bring and take away.
+// BlockHandler updates the database with what blocks bring, and undoes that.
 type BlockHandler interface {
-	// Apply writes what a block brought, in the transaction that records the block. Applying the same block again changes
-	// nothing. Errors: *ForgottenError where the database has forgotten a transaction of ours.
+	// Apply writes what a block brought, in the database transaction that records the block. Applying the same block
+	// again changes nothing. It returns a *ForgottenError if the database has forgotten a transaction of ours.
 	Apply(ctx context.Context, tx *store.Tx, b *Block) error
-	// Undo takes back what Apply wrote, and what was booked since because the block was final, in the transaction that
-	// forgets the block.
+	// Undo undoes what Apply wrote, and what was booked later because the block was final, in the database transaction
+	// that removes the block.
 	Undo(ctx context.Context, tx *store.Tx, b Undone) error
 }
 
-// Finality is up to where a chain is final, and its newest block.
+// Finality is the final height of a chain, and its newest block.
 type Finality struct {
 	Final  uint64 // recorded
 	Latest uint64
@@ -46,25 +46,26 @@ type Finality struct {
 
 // Creditor books what became final.
 type Creditor interface {
-	// Begin runs once before a process that leads the chain follows it. It may fail without harm, and says so in the log.
+	// Begin runs once before a process that holds the chain lease follows the chain. It may fail without consequences,
+	// and then logs why.
 	Begin(ctx context.Context, lease store.Lease)
 	// AnyDue reports whether Credit has anything to do, so that an idle chain writes nothing.
 	AnyDue(ctx context.Context, tx *store.Tx, at Finality) (bool, error)
-	// Credit books some of what is final, in the transaction that notes how far the chain is, and reports how much, and
+	// Credit books some of what is final, in the database transaction that records the head, and reports how much, and
 	// whether there may be more.
 	Credit(ctx context.Context, tx *store.Tx, at Finality) (credited int, more bool, err error)
 }
 
-// ForgottenError says that the database does not know a transaction that was read from it as ours: it has stepped back
-// under this process, by a failover that lost commits. The block is read again, by what the database knows now; what is
-// ours then still is somebody else's, for the memory holds fingerprints.
+// ForgottenError says that the database does not know a transaction that the watch had as ours: the database has
+// stepped back under this process, by a failover that lost commits. The block is read again with what the database
+// knows now. A transaction that is still unknown then belongs to others, because the watch holds fingerprints.
 type ForgottenError struct{ TxID string }
 
 func (e *ForgottenError) Error() string {
 	return "the database has forgotten transaction " + e.TxID + ", which was ours"
 }
 
-// blockOf adds to a block what the database knows of whom it concerns.
+// blockOf adds to a block what the database knows about its addresses and transactions.
 func (f *Follower) blockOf(ctx context.Context, tx *store.Tx, b chain.Block) (block *Block, err error) {
 	block = &Block{Block: b, Unknown: f.unknown}
 	if block.Ours, err = tx.Outgoing().SentAmong(ctx, f.Chain.Capabilities().ID, txIDs(b)); err != nil {

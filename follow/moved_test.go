@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// interrupted is a chain while whose blocks are read something happens, once.
+// interrupted is a chain that runs a function once while its blocks are read.
 type interrupted struct {
 	*sim.Chain
 	meanwhile func()
@@ -29,8 +29,8 @@ func (c *interrupted) After(
 	return blocks, err
 }
 
-// moveCursor puts the cursor on another block of the same height, as another process would, and returns how to undo
-// that.
+// moveCursor moves the cursor to another block of the same height, as another process would, and returns a function
+// that undoes that.
 func moveCursor(f *followtest.Harness) (undo func()) {
 	f.T.Helper()
 	at := chainState(f)
@@ -41,16 +41,17 @@ func moveCursor(f *followtest.Harness) (undo func()) {
 	return func() { set(at.Hash) }
 }
 
-// wantMoved takes a step that finds the cursor elsewhere than where it began, and changes nothing.
+// wantMoved takes a step that finds the cursor elsewhere than where it began, and checks that it changes nothing.
 func wantMoved(f *followtest.Harness) {
 	f.T.Helper()
-	if _, err := f.Step(ctx, f.Lease); err == nil || !strings.Contains(err.Error(), "the cursor has moved meanwhile") {
-		f.T.Fatalf("the step ends with %v", err)
+	if _, err := f.Step(ctx, f.Lease); err == nil ||
+		!strings.Contains(err.Error(), "the cursor has moved since the step began") {
+		f.T.Fatalf("the step returned %v", err)
 	}
 }
 
-// The cursor moves while blocks are read: what was read is recorded by nobody, for it may follow another block by now.
-func TestNothingIsRecordedAfterAnotherBlockThanItFollows(t *testing.T) {
+// If the cursor moves while blocks are read, they are not recorded, because they may follow another block now.
+func TestBlocksAreRecordedOnlyAfterTheirParent(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(3)
@@ -64,7 +65,8 @@ func TestNothingIsRecordedAfterAnotherBlockThanItFollows(t *testing.T) {
 	})
 }
 
-// The cursor moves between recording and crediting: nothing is credited by what is not recorded any more.
+// If the cursor moves between recording and crediting, nothing is credited, because the blocks may not be recorded any
+// more.
 func TestNothingIsCreditedAfterTheCursorMoved(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
@@ -82,8 +84,8 @@ func TestNothingIsCreditedAfterTheCursorMoved(t *testing.T) {
 	})
 }
 
-// The cursor moves while a block is found to have been reorged out: the block that it is on now stays.
-func TestNoOtherBlockThanTheOneThatLeftIsTakenBack(t *testing.T) {
+// If the cursor moves while its old block is found to be reorged out, the block that it is on now stays.
+func TestOnlyTheReorgedOutBlockIsUndone(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(1)

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// lagging is a chain whose head comes from one backend, and whose blocks come from another that has not even the
-// cursor.
+// lagging is a chain whose head comes from one backend, and whose blocks come from another one that does not even have
+// the cursor's block.
 type lagging struct {
 	*sim.Chain
 	behind bool
@@ -23,9 +23,9 @@ func (c *lagging) After(ctx context.Context, last chain.BlockRef, limit int, wat
 	return c.Chain.After(ctx, last, limit, watch)
 }
 
-// An endpoint without news proves nothing about the cursor: a final block above it makes nothing final that is
-// recorded, which may be on a branch that was replaced.
-func TestNoNewsMakesNothingFinal(t *testing.T) {
+// An endpoint without new blocks proves nothing about the cursor: a final block above the cursor makes no recorded
+// block final, because that may be on a branch that was replaced.
+func TestAnEndpointWithoutNewBlocksMakesNothingFinal(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		nodes := &lagging{Chain: f.Sim}
 		f.Chain = nodes

@@ -8,17 +8,17 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unknownNote stands for a note of an earlier process in the database, which the first step overwrites.
+// unknownNote represents the note of an earlier process in the database, which the first step overwrites.
 const unknownNote = "\x00"
 
-// Bounds of what is written about a failure.
+// Limits of what is written about a failure.
 const (
 	noteLength = 500              // bytes
-	noteAge    = 10 * time.Second // an error that changes with every try is written so often
+	noteAge    = 10 * time.Second // how often an error is written that changes with every attempt
 )
 
-// noteFailure logs that the chain cannot be followed and writes why into the database, where the commands of other
-// processes read it. A row of failures is logged at its 1st, 2nd, 4th, 8th … one.
+// noteFailure logs that the chain cannot be followed, and writes the reason into the database, where the commands of
+// other processes read it. In a series of failures the 1st, 2nd, 4th, 8th … one is logged.
 func (f *Follower) noteFailure(ctx context.Context, lease store.Lease, failures int, err error) {
 	id := f.Chain.Capabilities().ID
 	if failures&(failures-1) == 0 {
@@ -33,7 +33,7 @@ func (f *Follower) noteFailure(ctx context.Context, lease store.Lease, failures 
 	f.note(ctx, lease, text)
 }
 
-// noteSuccess takes the note back.
+// noteSuccess clears the note.
 func (f *Follower) noteSuccess(ctx context.Context, lease store.Lease) {
 	if f.noted == "" {
 		return

@@ -10,9 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A chain that is followed without trouble has nothing noted about that, however often it is looked at; a note is taken
-// back once.
-func TestAChainWithoutTroubleNotesNothing(t *testing.T) {
+// A chain that is followed without errors writes no note, however often it steps; a note is cleared once.
+func TestAChainWithoutErrorsWritesNoNote(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		notes := 0
 		f.DB = f.DB.As(f.DB.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
@@ -26,7 +25,7 @@ func TestAChainWithoutTroubleNotesNothing(t *testing.T) {
 			do    func()
 			notes int
 		}{
-			{"no trouble", func() { f.NoteSuccess(ctx, f.Lease) }, 0},
+			{"no error", func() { f.NoteSuccess(ctx, f.Lease) }, 0},
 			{"the node is away", func() { f.NoteFailure(ctx, f.Lease, 1, errors.New("away")) }, 1},
 			{"it is still away", func() { f.NoteFailure(ctx, f.Lease, 2, errors.New("away")) }, 0},
 			{"it is back", func() { f.NoteSuccess(ctx, f.Lease) }, 1},

@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// at gives the follower a clock that the test moves.
+// at gives the follower a clock that the test sets.
 func at(f *followtest.Harness) (now *time.Time) {
 	now = new(time.Time)
 	*now = f.DB.Now()
@@ -32,9 +32,9 @@ func chainState(f *followtest.Harness) (s store.ChainState) {
 	return s
 }
 
-// An idle chain is noted to be alive every few seconds, for the alarm about one that is not, and writes nothing
-// between.
-func TestAnIdleChainIsNotedToBeAlive(t *testing.T) {
+// An idle chain records every few seconds that it is alive, for the alarm about chains that are not, and writes nothing
+// in between.
+func TestAnIdleChainIsRecordedAsAlive(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		f.Sim.Mine(3)
@@ -43,19 +43,18 @@ func TestAnIdleChainIsNotedToBeAlive(t *testing.T) {
 		*now = now.Add(5 * time.Second)
 		f.CatchUp()
 		if s := chainState(f); s.CheckedAt != first {
-			t.Errorf("after five seconds the head is noted again, at %v", s.CheckedAt)
+			t.Errorf("after five seconds the head is recorded again, at %v", s.CheckedAt)
 		}
 		*now = now.Add(time.Second)
 		f.CatchUp()
 		if s := chainState(f); s.CheckedAt != *now {
-			t.Errorf("it was noted last at %v, want %v", s.CheckedAt, *now)
+			t.Errorf("the head was last recorded at %v, want %v", s.CheckedAt, *now)
 		}
 	})
 }
 
-// A head that was asked for long ago is asked for again, though blocks up to it are left: a reorg may have replaced
-// them.
-func TestAHeadDoesNotCountForLong(t *testing.T) {
+// A head that was read long ago is read again, although blocks up to it are left: a reorg may have replaced them.
+func TestAnOldHeadIsReadAgain(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		c := &counted{Chain: f.Sim}
@@ -63,22 +62,22 @@ func TestAHeadDoesNotCountForLong(t *testing.T) {
 		f.Sim.Mine(300)
 		for i, want := range []int{1, 1, 2} {
 			if more, err := f.Step(ctx, f.Lease); err != nil || !more || c.heads != want {
-				t.Fatalf("after step %d the head was asked for %d times, want %d (more: %v, %v)", i, c.heads, want, more, err)
+				t.Fatalf("after step %d the head was read %d times, want %d (more: %v, %v)", i, c.heads, want, more, err)
 			}
 			*now = now.Add(time.Duration(i) * 5 * time.Second)
 		}
 	})
 }
 
-// What fails in another way with each try is written every few seconds, and its end at once.
-func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
+// An error that changes with every attempt is written every few seconds, and its end at once.
+func TestAChangingErrorIsWrittenEveryFewSeconds(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		fail := func(text, want string) {
 			t.Helper()
 			f.NoteFailure(ctx, f.Lease, 1, errors.New(text))
 			if got := chainState(f).Failing; got != want {
-				t.Fatalf("after %q the database says %q, want %q", text, got, want)
+				t.Fatalf("after %q the note is %q, want %q", text, got, want)
 			}
 		}
 		fail("one", "one")
@@ -88,7 +87,7 @@ func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
 		fail("three", "three")
 		f.NoteSuccess(ctx, f.Lease)
 		if got := chainState(f).Failing; got != "" {
-			t.Fatalf("once it is followed again the database says %q", got)
+			t.Fatalf("once it is followed again the note is %q", got)
 		}
 		fail("four", "four")
 		*now = now.Add(time.Minute)
@@ -101,8 +100,8 @@ func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
 	})
 }
 
-// One that lost its lease writes nothing about a chain that another follows.
-func TestALostLeaseNotesNothing(t *testing.T) {
+// A follower that lost its lease writes no note about a chain that another process follows.
+func TestALostLeaseWritesNoNote(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		lost := f.Lease
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) (err error) {
@@ -114,24 +113,24 @@ func TestALostLeaseNotesNothing(t *testing.T) {
 		}))
 		f.NoteFailure(ctx, lost, 1, errors.New("late"))
 		if got := chainState(f).Failing; got != "" {
-			t.Errorf("the database says %q", got)
+			t.Errorf("the note is %q", got)
 		}
 		f.NoteFailure(ctx, f.Lease, 1, errors.New("true"))
 		if got := chainState(f).Failing; got != "true" {
-			t.Errorf("what the leader notes is %q", got)
+			t.Errorf("the note of the lease holder is %q", got)
 		}
 	})
 }
 
-// Anyone who sends events and payments is woken by what there is to send, and by nothing else.
-func TestWhatIsBookedWakesOthers(t *testing.T) {
+// The workers that send events and payments are woken when there is something to send, and at no other time.
+func TestBookedChangesWakeTheWorkers(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		woken := 0
 		f.Advanced = func() { woken++ }
 		f.Sim.Mine(3)
 		f.CatchUp()
 		if woken != 1 {
-			t.Errorf("a chain that is caught up wakes %d times: what waits may be paid from now on", woken)
+			t.Errorf("a chain that has caught up wakes %d times, want 1: payments may be sent now", woken)
 		}
 		step := func(what string, want int) {
 			t.Helper()
@@ -155,7 +154,7 @@ func TestWhatIsBookedWakesOthers(t *testing.T) {
 	})
 }
 
-// strangers is a chain whose adapter takes payments to others for payments to us.
+// strangers is a chain whose adapter reports payments to others as payments to us.
 type strangers struct {
 	*sim.Chain
 	transfer chain.Transfer
@@ -171,7 +170,7 @@ func (s strangers) After(
 	return blocks, err
 }
 
-// What is paid to an address that is not ours is nobody's deposit: no row, no alarm, nothing in the books.
+// A payment to an address that is not ours is no deposit: no row, no alarm, nothing in the books.
 func TestAPaymentToAnotherAddressIsNoDeposit(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = strangers{f.Sim, chain.Transfer{TxID: "theirs", Address: bursar.Address{Base: f.Sim.Named("theirs")},

@@ -6,28 +6,28 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Bounds of what is held in memory while catching up. Blocks are compact: they hold only what concerns addresses of
+// Limits of what is held in memory while catching up. Blocks are compact: they hold only what concerns addresses of
 // ours.
 const (
-	blocksAtOnce = 64 // in one window
-	windowsAhead = 2  // that wait to be recorded; one more may be in the reader's hand
+	blocksAtOnce = 64 // blocks in one window
+	windowsAhead = 2  // windows that wait to be recorded; the reader may hold one more
 )
 
 // pipe reads windows of blocks ahead while earlier ones are recorded, so that neither waits for the other. What it
 // reads is only a proposal: each block is recorded in its order and only if its parent is the block recorded before it,
-// and all that was read ahead is dropped when the cursor is not where a window begins – after a reorg, a failure or a
-// rescan.
+// and everything that was read ahead is discarded if the cursor is not where a window begins, as after a reorg, a
+// failure or a rescan.
 //
 // No payment to a new address is missed, although a block may be recorded long after it was read: an adapter calls
-// Watch.Sync after it holds a block's bytes, and the payer had the address before the block was made. So the address
-// was committed before the bytes were here, and Sync has seen it. The same holds for transactions of ours, which are
-// committed before they are sent, and the watch forgets none of them while the process lives.
+// Watch.Sync after it has received a block's bytes, and the payer had the address before the block was made. So the
+// address was committed before the bytes were received, and Sync has read it. The same holds for transactions of ours,
+// which are committed before they are sent, and the watch forgets none of them while the process lives.
 type pipe struct {
 	windows chan window
 	cancel  context.CancelFunc
 }
 
-// window is what one After gave. Final is the height of the final block that was known before it was read.
+// window is the result of one call of After. Final is the height of the final block that was known before the call.
 type window struct {
 	from   chain.BlockRef
 	final  uint64
@@ -35,10 +35,10 @@ type window struct {
 	err    error
 }
 
-// provenFinal returns up to where the recorded blocks are final once this window's are recorded, up to last. A final
-// block among them is compared by its hash, and so proves those before it. One above them proves nothing about this
-// window: it may have been read before a reorg, and the last of it from another endpoint or backend than the final
-// block. But it follows its from, which was canonical when it was read.
+// provenFinal returns the height up to which the recorded blocks are final once this window's blocks are recorded, at
+// most last. A final block among them is compared by its hash, and so proves those before it. A final block above them
+// proves nothing about this window: the window may have been read before a reorg, and its last block from another
+// endpoint or backend than the final block. It does prove the block from, which was canonical when the window was read.
 func (w window) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
 	if head.Final.Height > last.Height {
 		return min(w.final, w.from.Height)
@@ -46,7 +46,7 @@ func (w window) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
 	return head.Final.Height
 }
 
-// start begins to read what follows a block, up to a height.
+// start begins to read the blocks that follow a block, up to a height.
 func (p *pipe) start(
 	ctx context.Context, from chain.BlockRef, top uint64, read func(context.Context, chain.BlockRef) window,
 ) {
@@ -70,8 +70,8 @@ func (p *pipe) start(
 	}()
 }
 
-// take returns the window that follows a block, where it was read ahead or is being read now. A window that follows
-// another block ends the reading.
+// take returns the window that follows a block, if it has been read ahead or is being read now. If the window follows
+// another block, reading ahead stops.
 func (p *pipe) take(ctx context.Context, from chain.BlockRef) (w window, ok bool) {
 	if !p.running() {
 		return w, false
@@ -90,7 +90,7 @@ func (p *pipe) take(ctx context.Context, from chain.BlockRef) (w window, ok bool
 
 func (p *pipe) running() bool { return p != nil && p.windows != nil }
 
-// stop drops what was read and returns when nothing is being read any more.
+// stop discards what was read and returns when no read is in progress.
 func (p *pipe) stop() {
 	if !p.running() {
 		return
@@ -101,7 +101,7 @@ func (p *pipe) stop() {
 	p.windows = nil
 }
 
-// next returns the window that follows the cursor, an empty one at the tip.
+// next returns the window that follows the cursor; at the tip it is empty.
 func (f *Follower) next(ctx context.Context, head chain.Head, last chain.BlockRef) (window, error) {
 	if head.Latest == last {
 		return window{}, nil
@@ -123,7 +123,8 @@ func (f *Follower) next(ctx context.Context, head chain.Head, last chain.BlockRe
 	return w, w.err
 }
 
-// read asks for the window that follows a block. A panic of an adapter is an error here: no guard is above a reader.
+// read reads the window that follows a block. It turns a panic of an adapter into an error, because a reader's
+// goroutine has no other guard.
 func (f *Follower) read(ctx context.Context, from chain.BlockRef) (w window) {
 	w.from = from
 	w.err = Guarded(func() (err error) {

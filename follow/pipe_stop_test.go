@@ -9,15 +9,15 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// hangs is a node that does not answer before its question is given up.
+// hangs is a node that does not answer before the request is cancelled.
 func hangs(ctx context.Context, from chain.BlockRef) window {
 	<-ctx.Done()
 	return window{from: from, err: ctx.Err()}
 }
 
-// A node that does not answer holds nobody up: who takes a window is let go when its own time is over, and who stops
-// the reading gives the question up.
-func TestANodeThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
+// A node that does not answer blocks nobody: taking a window ends with its own context, and stopping the reader cancels
+// the request.
+func TestANodeThatDoesNotAnswerBlocksNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var p pipe
@@ -30,15 +30,14 @@ func TestANodeThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 		}
 		p.stop()
 		if p.running() {
-			t.Error("the reading goes on")
+			t.Error("reading goes on")
 		}
 		p.stop()
 	})
 }
 
-// A node that has no news, although it said that there were blocks, is not asked again by the reader: its window is
-// empty.
-func TestReadingAheadEndsWhereThereIsNoNews(t *testing.T) {
+// A node without new blocks, although it reported some, is not asked again by the reader: its window is empty.
+func TestReadingAheadEndsWithoutNewBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var p pipe
@@ -52,7 +51,7 @@ func TestReadingAheadEndsWhereThereIsNoNews(t *testing.T) {
 			t.Errorf("got %+v, %v", w, ok)
 		}
 		if _, ok := p.take(t.Context(), chain.BlockRef{}); ok || reads != 1 {
-			t.Errorf("a second window is given, or the node was asked %d times", reads)
+			t.Errorf("a second window was returned, or the node was asked %d times", reads)
 		}
 	})
 }

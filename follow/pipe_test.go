@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Nothing takes what is read: the reader holds the windows that it may, and reads no further.
+// If no window is taken, the reader holds as many windows as it may, and reads no further.
 func TestReadingAheadIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestReadingAheadIsBounded(t *testing.T) {
 	})
 }
 
-// Reading ends at its top, at the tip and with an error, which is returned once.
+// Reading ends at its top, at the tip, and with an error, which is returned once.
 func TestReadingAheadEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,8 +60,8 @@ func TestReadingAheadEnds(t *testing.T) {
 	})
 }
 
-// A final block proves the recorded blocks below it only by being one of them. Else a window is final up to where it
-// begins, and no further than was final before it was read: it may have waited while its branch was replaced.
+// A final block proves the recorded blocks below it only by being one of them. Otherwise a window is final up to where
+// it begins, and no further than was final before it was read: it may have waited while its branch was replaced.
 func TestAWindowIsFinalByWhatWasKnownBeforeIt(t *testing.T) {
 	at := func(height uint64) chain.BlockRef { return chain.BlockRef{Height: height} }
 	some := []chain.Block{{Ref: at(128)}}

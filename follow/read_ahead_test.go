@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// What was read ahead is what is recorded: each window is asked for once.
+// The windows that were read ahead are recorded: each window is read once.
 func TestNothingIsReadTwice(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(300)
@@ -28,13 +28,13 @@ func TestNothingIsReadTwice(t *testing.T) {
 			asked = append(asked, last.Height)
 		}
 		if want := []uint64{0, 64, 128, 192, 256, 300}; !slices.Equal(asked, want) {
-			t.Errorf("the node is asked for what follows the blocks %v, want %v", asked, want)
+			t.Errorf("the node is asked for the blocks after %v, want %v", asked, want)
 		}
 	})
 }
 
-// While many blocks are caught up with, what lies below those that are final already is credited, and does not wait for
-// the last.
+// While many blocks are read, deposits below the blocks that are already final are credited, and do not wait for the
+// last block.
 func TestWhatIsFinalIsCreditedWhileCatchingUp(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(20)
@@ -45,17 +45,17 @@ func TestWhatIsFinalIsCreditedWhileCatchingUp(t *testing.T) {
 			"block 128, 5000 credited, map[confirmed:1], 1 events",
 		} {
 			if more, err := f.Step(ctx, f.Lease); err != nil || !more {
-				t.Fatalf("step %d gives %v, %v", i, more, err)
+				t.Fatalf("step %d returned %v, %v", i, more, err)
 			}
 			f.Want(want)
 		}
 	})
 }
 
-// quiet is a chain whose blocks come from an endpoint that has no news until it is told to.
+// quiet is a chain whose blocks come from an endpoint that returns none until the test releases it.
 type quiet struct {
 	watched
-	asked *sync.Once // tells that it was asked
+	asked *sync.Once // signals that it was asked
 	heard chan struct{}
 	news  chan struct{}
 }
@@ -70,9 +70,9 @@ func (c quiet) After(ctx context.Context, last chain.BlockRef, limit int, watch 
 	}
 }
 
-// An endpoint that has no news of blocks that another one has told of is asked again, for as long as the chain is
+// An endpoint that has not yet the blocks that another one reported is asked again, for as long as the chain is
 // followed.
-func TestAnEndpointWithoutNewsIsAskedAgain(t *testing.T) {
+func TestAnEndpointWithoutNewBlocksIsAskedAgain(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(5)

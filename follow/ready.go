@@ -9,11 +9,11 @@ import (
 )
 
 // goal is how far the chain must be recorded before anything may be signed under a lease: up to the newest final block
-// that any endpoint reported after the lease was taken, and up to what the followed endpoint called the newest block
-// then. The database may be older than the chain: a payment that it has forgotten stands in those blocks.
+// that any endpoint reported after the lease was acquired, and up to the newest block that the followed endpoint
+// reported then. The database may be older than the chain: a payment that it has forgotten is in those blocks.
 type goal struct {
-	token    int64     // of the lease; 0: none was set yet
-	recovery int64     // number of the recovery that the chain was in; 0: in none
+	token    int64     // fencing token of the lease; 0: no goal has been set
+	recovery int64     // number of the recovery that the chain was in; 0: none
 	began    time.Time // when that recovery began, or began again
 	at       time.Time
 	final    uint64
@@ -21,17 +21,18 @@ type goal struct {
 }
 
 const (
-	// goalAge is how long a goal stands that is not reached: an endpoint that reported what is not there delays no longer.
+	// goalAge is how long a goal that is not reached stays valid: an endpoint that reported a block that does not exist
+	// delays no longer than that.
 	goalAge = time.Minute
-	// goalTime bounds how long endpoints are asked for their heads. The followed one has answered already.
+	// goalTime is how long endpoints have to report their heads. The followed endpoint has answered already.
 	goalTime = 3 * time.Second
 )
 
-// aim sets the goal of a lease by a head that was reported under it. The highest final height counts of what every
-// endpoint reports, what the database knew, and what is known outside the database: the followed endpoint may lag.
+// aim sets the goal of a lease from a head that was reported under it. The highest final height counts among those that
+// every endpoint reports, the database had, and is known outside the database, because the followed endpoint may lag.
 func (f *Follower) aim(ctx context.Context, lease store.Lease, head chain.Head) {
 	if f.recovery.Number > 0 && f.recovery.From < 0 && (f.ready == lease.Token || !f.goal.knows(f.recovery)) {
-		f.ready, f.goal = 0, goal{} // a recovery began, or began again, meanwhile: catch up once more
+		f.ready, f.goal = 0, goal{} // a recovery began, or began again, since the goal was set: catch up once more
 		f.Watch.Forget()
 		f.pipe.stop()
 	}
@@ -47,7 +48,7 @@ func (f *Follower) aim(ctx context.Context, lease store.Lease, head chain.Head) 
 		latest: head.Latest.Height, final: max(known, head.Final.Height, f.highestFinal(ctx))}
 }
 
-// knows reports whether the goal was set since a recovery began.
+// knows reports whether the goal was set after a recovery began.
 func (g goal) knows(r store.Recovery) bool { return g.recovery == r.Number && g.began.Equal(r.BeganAt) }
 
 // reached reports whether the chain is recorded up to the goal of a lease: up to the block last, all of it final up to
@@ -56,7 +57,7 @@ func (g goal) reached(lease store.Lease, head chain.Head, last chain.BlockRef, f
 	return g.token == lease.Token && head.Final.Hash != "" && final >= g.final && last.Height >= g.latest
 }
 
-// highestFinal returns the highest final height that an endpoint reports; those that do not answer in time are left
+// highestFinal returns the highest final height that an endpoint reports; endpoints that do not answer in time are left
 // out.
 func (f *Follower) highestFinal(ctx context.Context) (highest uint64) {
 	reader, able := f.Chain.(chain.EndpointReader)
@@ -75,7 +76,7 @@ func (f *Follower) highestFinal(ctx context.Context) (highest uint64) {
 				return err
 			})
 			if err != nil && ctx.Err() == nil {
-				f.Log.Info("endpoint names no final block now", "chain", f.Chain.Capabilities().ID, "endpoint", e.Name,
+				f.Log.Info("endpoint reports no final block", "chain", f.Chain.Capabilities().ID, "endpoint", e.Name,
 					"error", err)
 			}
 			finals <- head.Final.Height
@@ -92,8 +93,8 @@ func (f *Follower) highestFinal(ctx context.Context) (highest uint64) {
 	return highest
 }
 
-// MayForget reports whether the database may be older than the chain: nobody outside says that it is not, and the
-// follower has not caught up yet.
+// MayForget reports whether the database may be older than the chain: nothing outside the database proves that it is
+// not, and the follower has not caught up yet.
 func (f *Follower) MayForget() bool {
 	return f.goal.token != 0 && f.ready != f.goal.token && (f.Current == nil || !f.Current())
 }

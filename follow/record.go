@@ -9,15 +9,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// errMoved says that the cursor is not where the step began; the next step begins from where it is.
-var errMoved = errors.New("the cursor has moved meanwhile")
+// errMoved says that the cursor is not where the step began; the next step begins where the cursor is.
+var errMoved = errors.New("the cursor has moved since the step began")
 
 // contentsAtOnce bounds how many transfers and transactions one database transaction records, so that it ends soon.
 const contentsAtOnce = 200
 
-// recordAll records blocks in their order and returns the last one that is recorded. While catching up many blocks
-// share a database transaction: the cursor still moves only with everything that they brought. Where that fails they
-// are recorded one by one, so that the good ones are, and the error names the block.
+// recordAll records blocks in their order and returns the last one that was recorded. While catching up, many blocks
+// share a database transaction: the cursor still moves only with everything that they brought. If that fails, they are
+// recorded one by one, so that the good ones are recorded and the error names the failing block.
 func (f *Follower) recordAll(
 	ctx context.Context, lease store.Lease, last chain.BlockRef, blocks []chain.Block,
 ) (chain.BlockRef, error) {
@@ -46,7 +46,7 @@ func (f *Follower) recordAll(
 	return last, nil
 }
 
-// together returns how many of the blocks are recorded in one database transaction.
+// together returns how many of the blocks fit into one database transaction.
 func together(blocks []chain.Block) int {
 	contents := 0
 	for i, b := range blocks {
@@ -57,8 +57,8 @@ func together(blocks []chain.Block) int {
 	return len(blocks)
 }
 
-// record writes blocks that follow the cursor and everything they brought, and moves the cursor to the last, in one
-// transaction.
+// record writes blocks that follow the cursor and everything they brought, and moves the cursor to the last one, in one
+// database transaction.
 func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain.Block) error {
 	capabilities := f.Chain.Capabilities()
 	var arrived bool
@@ -99,7 +99,7 @@ func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain
 // apply has the handlers write what a block brought. Applying the same block again changes nothing.
 func (f *Follower) apply(ctx context.Context, tx *store.Tx, b chain.Block) error {
 	if len(b.Transfers)+len(b.Included)+len(b.ExternalSpends)+len(b.Anomalies)+len(b.Spent) == 0 {
-		return nil // as nearly every block
+		return nil // true of nearly every block
 	}
 	block, err := f.blockOf(ctx, tx, b)
 	if err != nil {

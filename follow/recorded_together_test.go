@@ -13,7 +13,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// bringing is a chain whose blocks from the first one on bring so many transfers and so many transactions of ours.
+// bringing is a chain whose blocks, from the first one on, bring the given numbers of transfers and of transactions of
+// ours.
 func bringing(f *followtest.Harness, contents [][2]int) scripted {
 	c := scripted{f.Sim, map[uint64]func(b *chain.Block){}}
 	for i, n := range contents {
@@ -27,17 +28,17 @@ func bringing(f *followtest.Harness, contents [][2]int) scripted {
 	return c
 }
 
-// While catching up, blocks are recorded together in a database transaction, until they bring too much for one. One
-// block is never parted.
+// While catching up, blocks are recorded together in a database transaction, up to the limit of what they bring. A
+// single block is never split.
 func TestBlocksAreRecordedTogetherUntilTheyBringTooMuch(t *testing.T) {
 	for name, tc := range map[string]struct {
 		contents [][2]int // of each block: transfers, and transactions of ours
 		want     string   // which blocks share a database transaction
 	}{
-		"little":                  {[][2]int{{1, 0}, {0, 1}, {1, 1}}, "[1 2 3]"},
-		"as much as there may be": {[][2]int{{100, 0}, {50, 50}, {1, 0}, {1, 0}}, "[1 2] [3 4]"},
-		"too much by one":         {[][2]int{{100, 0}, {50, 51}, {1, 0}}, "[1] [2 3]"},
-		"too much in a block":     {[][2]int{{0, 201}, {201, 0}, {1, 0}}, "[1] [2] [3]"},
+		"little":                {[][2]int{{1, 0}, {0, 1}, {1, 1}}, "[1 2 3]"},
+		"as much as is allowed": {[][2]int{{100, 0}, {50, 50}, {1, 0}, {1, 0}}, "[1 2] [3 4]"},
+		"one too many":          {[][2]int{{100, 0}, {50, 51}, {1, 0}}, "[1] [2 3]"},
+		"too many in one block": {[][2]int{{0, 201}, {201, 0}, {1, 0}}, "[1] [2] [3]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
@@ -61,23 +62,23 @@ func TestBlocksAreRecordedTogetherUntilTheyBringTooMuch(t *testing.T) {
 					t.Errorf("recorded together are%s, want %s", got, tc.want)
 				}
 				if n := f.Recorded() - before; n != uint64(len(tc.contents)) {
-					t.Errorf("%d blocks are counted, recorded are %d", n, len(tc.contents))
+					t.Errorf("got a count of %d blocks, want %d", n, len(tc.contents))
 				}
 			})
 		})
 	}
 }
 
-// A block that cannot be recorded is tried once in a step, where it is the only one; after several together it is tried
-// alone.
+// A block that cannot be recorded is tried once per step if it is the only one; after it was tried with others, it is
+// tried alone.
 func TestABlockThatCannotBeRecordedIsTriedAlone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		contents [][2]int
 		tries    string
 	}{
-		"the only block":            {[][2]int{{1, 0}}, "[1]"},
-		"the first of two":          {[][2]int{{1, 0}, {1, 0}}, "[1 1]"},
-		"the one that stands alone": {[][2]int{{201, 0}, {1, 0}}, "[1]"},
+		"the only block":                 {[][2]int{{1, 0}}, "[1]"},
+		"the first of two":               {[][2]int{{1, 0}, {1, 0}}, "[1 1]"},
+		"the one that is recorded alone": {[][2]int{{201, 0}, {1, 0}}, "[1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
@@ -90,7 +91,7 @@ func TestABlockThatCannotBeRecordedIsTriedAlone(t *testing.T) {
 				f.Chain = bringing(f, tc.contents)
 				f.Sim.Mine(len(tc.contents))
 				if _, err := f.Step(ctx, f.Lease); !errors.Is(err, broken) || cursor(f) != 0 {
-					t.Errorf("the step ends with %v, and block %d is recorded", err, cursor(f))
+					t.Errorf("the step returned %v, and block %d is recorded", err, cursor(f))
 				}
 				if fmt.Sprint(tries) != tc.tries {
 					t.Errorf("the blocks %v are tried, want %s", tries, tc.tries)
@@ -100,7 +101,7 @@ func TestABlockThatCannotBeRecordedIsTriedAlone(t *testing.T) {
 	}
 }
 
-// misnumbered is a chain of which one block says that it stands one lower than it does.
+// misnumbered is a chain with a block that reports a height one too low.
 type misnumbered struct {
 	*sim.Chain
 	height uint64
@@ -116,8 +117,8 @@ func (c misnumbered) After(ctx context.Context, last chain.BlockRef, n int, watc
 	return blocks, err
 }
 
-// A block that does not stand above the one it follows is not recorded, alone or with others or as the very first, and
-// no arrival is told of.
+// A block that is not one higher than its parent is not recorded, alone or with others or as the very first, and no
+// worker is woken.
 func TestABlockThatIsNoHigherThanItsParentIsNotRecorded(t *testing.T) {
 	for name, tc := range map[string]struct{ recorded, mined int }{
 		"alone": {1, 0}, "with others": {0, 1}, "the first": {0, 0},
@@ -133,11 +134,11 @@ func TestABlockThatIsNoHigherThanItsParentIsNotRecorded(t *testing.T) {
 				woken := 0
 				f.Advanced = func() { woken++ }
 				if _, err := f.Step(ctx, f.Lease); err == nil {
-					t.Error("the step ends well")
+					t.Error("the step succeeded, want an error")
 				}
 				f.Want(fmt.Sprintf("block %d, 0 credited, map[], 0 events", before))
 				if woken != 0 {
-					t.Errorf("whoever sends events is woken %d times for nothing", woken)
+					t.Errorf("the event worker is woken %d times, want 0", woken)
 				}
 				f.Chain = f.Sim
 				mine(f, 2)

@@ -17,7 +17,7 @@ func (f *Follower) readRecovery(ctx context.Context, tx *store.Tx) (err error) {
 	return err
 }
 
-// lifetime is how long after it was signed a transaction is reckoned with on this chain.
+// lifetime is how long after its signature a transaction may still be included on this chain.
 func (f *Follower) lifetime() chain.Lifetime {
 	if life := f.Chain.Capabilities().Lifetime; !life.IsZero() {
 		return life
@@ -25,8 +25,8 @@ func (f *Follower) lifetime() chain.Lifetime {
 	return f.Wait
 }
 
-// countRecovery notes which recorded block, once final, proves that whatever was signed before the recovery began is in
-// a block or expired. Without a recovery it does nothing.
+// countRecovery records which recorded block, once final, proves that everything that was signed before the recovery
+// began is in a block or expired. Without a recovery it does nothing.
 func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []chain.Block) error {
 	if f.recovery.Number == 0 {
 		return nil
@@ -35,7 +35,8 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 	if err != nil || r.From < 0 || r.Until >= 0 {
 		return ignoreNone(err)
 	}
-	life := f.lifetime() // and a quarter more: the newest block here may be older than the one that was signed by
+	// A quarter is added: the newest block here may be older than the one that a lifetime was counted from.
+	life := f.lifetime()
 	for _, b := range blocks {
 		if int64(b.Ref.Height) <= r.From {
 			continue
@@ -44,13 +45,14 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 		young := life.Time == 0 || b.Time.After(r.BeganAt.Add(life.Time))
 		if r.Blocks >= int64(life.Blocks+life.Blocks/4) && young {
 			r.Until = int64(b.Ref.Height)
-			break // what follows is not counted
+			break // the blocks that follow are not counted
 		}
 	}
 	return tx.Recoveries().Set(ctx, r)
 }
 
-// uncountRecovery undoes countRecovery for the newest block, which is reorged out. One above Until was never counted.
+// uncountRecovery undoes countRecovery for the newest block, which is being reorged out. A block above Until was never
+// counted.
 func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uint64) error {
 	if f.recovery.Number == 0 {
 		return nil
@@ -66,16 +68,16 @@ func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uin
 	return tx.Recoveries().Set(ctx, r)
 }
 
-// recovered is how far the follower is when it looks whether a recovery has ended.
+// recovered is the progress of the follower when it checks whether a recovery has ended.
 type recovered struct {
-	ready  bool   // the chain is caught up under this lease
-	now    bool   // it is so by this transaction
+	ready  bool   // the chain has caught up under this lease
+	now    bool   // it has caught up in this database transaction
 	latest uint64 // newest block
-	final  uint64 // newest final block, recorded
+	final  uint64 // newest final block that is recorded
 }
 
-// carryOn notes that the chain is ready to be paid on, in the transaction that notes the head: at once where it is
-// caught up and in no recovery, else when the recovery ends.
+// carryOn records that the chain is ready for payments, in the database transaction that records the head: at once if
+// it has caught up and no recovery is open, otherwise when the recovery ends.
 func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	switch {
@@ -91,8 +93,8 @@ func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease,
 	return tx.Chains().SetReady(ctx, lease)
 }
 
-// carryRecovery begins to wait when the chain is caught up, and ends the recovery when what was waited for is final and
-// nothing is unclear.
+// carryRecovery starts the wait of a recovery when the chain has caught up, and ends the recovery when the block waited
+// for is final and nothing is unclear.
 func (f *Follower) carryRecovery(
 	ctx context.Context, tx *store.Tx, r store.Recovery, at recovered,
 ) (ended bool, err error) {
@@ -113,7 +115,7 @@ func (f *Follower) carryRecovery(
 		return false, err
 	}
 	if forgotten, err := tx.ForgottenPayments().Any(ctx, r.Chain); err != nil || forgotten {
-		return false, err // it is signed again first, so that nothing takes its nonce or its UTXOs
+		return false, err // the forgotten payment is signed again first, so that nothing takes its nonce or its UTXOs
 	}
 	tx.After(func() { f.Log.Warn("recovery ended: payments go on", "chain", r.Chain, "cause", r.Cause) })
 	return true, recovery.End(ctx, tx, r)

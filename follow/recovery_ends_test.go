@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// recovering has the chain recover, with all that was signed expired, up to where its last block is final once another
-// is mined.
+// recovering puts the chain into a recovery in which everything that was signed has expired once the next block makes
+// the chain's last block final.
 func recovering(f *followtest.Harness) {
 	f.T.Helper()
 	mine(f, 5)
@@ -19,11 +19,11 @@ func recovering(f *followtest.Harness) {
 	wantRecovery(f, "from 5, 10 blocks, until 15")
 }
 
-// While an operator has to say what a transaction was, or one is to be signed again, a recovery goes on, though all has
-// expired.
+// While an operator must resolve a transaction, or one must be signed again, a recovery goes on, although everything
+// has expired.
 func TestARecoveryDoesNotEndWhileAnythingIsOpen(t *testing.T) {
 	external := store.ExternalSpend{Chain: bursar.Ethereum, TxID: "whose", Base: "hot", Height: 2,
-		Claims: []byte("[]"), Payments: []byte("[]"), Status: store.ExternalUnclear, Reason: "nobody knows"}
+		Claims: []byte("[]"), Payments: []byte("[]"), Status: store.ExternalUnclear, Reason: "unclear"}
 	forgotten := store.Forgotten{Chain: bursar.Ethereum, Number: 1, Spend: bursar.ID{7}, Content: []byte("{}")}
 	for name, tc := range map[string]struct{ open, close func(tx *store.Tx) error }{
 		"a transaction is unclear": {
@@ -36,7 +36,7 @@ func TestARecoveryDoesNotEndWhileAnythingIsOpen(t *testing.T) {
 				return tx.ExternalSpends().Set(ctx, x)
 			},
 		},
-		"one is to be signed again": {
+		"a transaction must be signed again": {
 			func(tx *store.Tx) error { return tx.ForgottenPayments().Note(ctx, forgotten) },
 			func(tx *store.Tx) error { return tx.ForgottenPayments().PutBack(ctx, forgotten) },
 		},
@@ -57,7 +57,7 @@ func TestARecoveryDoesNotEndWhileAnythingIsOpen(t *testing.T) {
 	}
 }
 
-// A chain that an operator releases is paid on with the next step, and no sooner than it is caught up.
+// A chain whose recovery an operator ends is ready with the next step, but no sooner than it has caught up.
 func TestAReleasedChainWaitsForNoExpiry(t *testing.T) {
 	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		mine(f, 5)
@@ -76,7 +76,7 @@ func TestAReleasedChainWaitsForNoExpiry(t *testing.T) {
 	})
 }
 
-// Where the journal explains all that was signed, nothing is waited for but the chain itself.
+// If the journal explains everything that was signed, the recovery waits only until the chain has caught up.
 func TestAJournaledRecoveryWaitsForNoExpiry(t *testing.T) {
 	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		mine(f, 5)
@@ -87,7 +87,7 @@ func TestAJournaledRecoveryWaitsForNoExpiry(t *testing.T) {
 	})
 }
 
-// A process that takes over during a recovery catches up by itself first, though what is waited for is final already.
+// A process that takes over during a recovery first catches up itself, although the block waited for is final already.
 func TestARecoveryDoesNotEndBeforeTheNextProcessHasCaughtUp(t *testing.T) {
 	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		recovering(f)
@@ -95,7 +95,7 @@ func TestARecoveryDoesNotEndBeforeTheNextProcessHasCaughtUp(t *testing.T) {
 		f.Sim.Mine(300)
 		for range 4 {
 			if more, err := f.Step(ctx, f.Lease); err != nil || !more {
-				t.Fatalf("a step gives %v, %v", more, err)
+				t.Fatalf("a step returned %v, %v", more, err)
 			}
 			wantRecovery(f, "from 5, 10 blocks, until 15")
 		}
@@ -104,10 +104,10 @@ func TestARecoveryDoesNotEndBeforeTheNextProcessHasCaughtUp(t *testing.T) {
 	})
 }
 
-// A recovery begins, for the first time or once more, while a step reads blocks: they count for nothing, and the chain
-// is caught up once more.
+// If a recovery begins, for the first time or again, while a step reads blocks, those blocks do not count, and the
+// chain must catch up again.
 func TestARecoveryThatBeginsDuringAStepBegins(t *testing.T) {
-	for name, before := range map[string]bool{"for the first time": false, "once more": true} {
+	for name, before := range map[string]bool{"for the first time": false, "again": true} {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 				mine(f, 5)

@@ -28,7 +28,7 @@ func recoveryOf(f *followtest.Harness) (r store.Recovery, open bool) {
 	return r, open
 }
 
-// wantRecovery compares what is known of the chain's recovery, and whether the chain may be paid on.
+// wantRecovery compares the chain's recovery, and whether the chain is ready for payments.
 func wantRecovery(f *followtest.Harness, want string) {
 	f.T.Helper()
 	got := "none"
@@ -55,7 +55,7 @@ func setRecovery(f *followtest.Harness, change func(r *store.Recovery)) {
 	do(f, func(tx *store.Tx) error { return tx.Recoveries().Set(ctx, r) })
 }
 
-// takeOver has another process, in which nothing was followed yet, lead the chain with the same follower.
+// takeOver makes another process, which has followed nothing yet, take the chain lease with the same follower.
 func takeOver(f *followtest.Harness) {
 	f.T.Helper()
 	f.Must(f.DB.Do(ctx, func(tx *store.Tx) (err error) {
@@ -76,8 +76,9 @@ func mine(f *followtest.Harness, n int) {
 // expiring is a chain whose transactions expire after 8 blocks: a recovery waits for 10.
 func expiring() followtest.Setting { return followtest.Setting{Chain: sim.Config{Expiry: 8}} }
 
-// A recovery counts the blocks from the newest one on that there was when the chain was caught up, by the chain's own
-// rule and not by the operator's, and nothing is paid before the block that proves all expired is final.
+// A recovery counts the blocks after the newest one at the time when the chain had caught up, by the chain's own
+// lifetime and not by the operator's setting, and nothing is paid before the block is final that proves that everything
+// has expired.
 func TestARecoveryWaitsUntilAllThatWasSignedHasExpired(t *testing.T) {
 	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		f.Wait = chain.Lifetime{Blocks: 1000}
@@ -99,7 +100,7 @@ func TestARecoveryWaitsUntilAllThatWasSignedHasExpired(t *testing.T) {
 		mine(f, 1)
 		wantRecovery(f, "from 5, 10 blocks, until 15") // block 14 is final
 		if woken != 0 {
-			t.Errorf("whoever pays is woken %d times while there is nothing to pay", woken)
+			t.Errorf("the sender is woken %d times, want 0 before the recovery ends", woken)
 		}
 		mine(f, 1)
 		wantRecovery(f, "none, ready")
@@ -107,8 +108,8 @@ func TestARecoveryWaitsUntilAllThatWasSignedHasExpired(t *testing.T) {
 	})
 }
 
-// On a chain whose transactions never expire, where the operator does not want to wait either, a recovery ends once the
-// newest block is final that there was when the chain was caught up.
+// On a chain whose transactions never expire, without a configured wait, a recovery ends once the block is final that
+// was the newest when the chain had caught up.
 func TestARecoveryWithoutExpiryWaitsForTheNewestBlock(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		mine(f, 5)
@@ -122,7 +123,8 @@ func TestARecoveryWithoutExpiryWaitsForTheNewestBlock(t *testing.T) {
 	})
 }
 
-// dated is a chain whose blocks up to a height were made just before a moment, and those after it just after that.
+// dated is a chain whose blocks up to a height were made just before a moment, and those after it just after that
+// moment.
 type dated struct {
 	*sim.Chain
 	moment time.Time
@@ -139,12 +141,12 @@ func (c dated) After(ctx context.Context, last chain.BlockRef, limit int, watch 
 	return blocks, err
 }
 
-// Where the operator has it wait for blocks and for time, a recovery waits for the first block that has both behind it,
-// although many are recorded at once.
+// If the operator configured a wait for blocks and for time, a recovery waits for the first block that satisfies both,
+// although many blocks are recorded at once.
 func TestARecoveryWaitsForBlocksAndForTime(t *testing.T) {
 	for name, tc := range map[string]struct {
 		wait chain.Lifetime
-		old  uint64 // the last block made before the time has passed
+		old  uint64 // the last block that was made before the time has passed
 		want string
 	}{
 		"time takes longer":   {chain.Lifetime{Blocks: 4, Time: time.Hour}, 15, "from 5, 11 blocks, until 16"},
@@ -170,8 +172,7 @@ func TestARecoveryWaitsForBlocksAndForTime(t *testing.T) {
 	}
 }
 
-// Blocks that there were already when the chain was caught up, but that were recorded later, prove nothing about what
-// was signed.
+// Blocks that existed when the chain had caught up, but that were recorded later, prove nothing about what was signed.
 func TestARecoveryCountsNoBlockThatWasThereBefore(t *testing.T) {
 	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
@@ -194,19 +195,20 @@ func TestARecoveryCountsNoBlockThatWasThereBefore(t *testing.T) {
 	})
 }
 
-// A reorg takes back what the blocks had counted for, and what is waited for where it left with them.
-func TestAReorgTakesBackWhatARecoveryCounted(t *testing.T) {
+// A reorg undoes the count of the blocks that are reorged out, and what the recovery waits for if that block is reorged
+// out too.
+func TestAReorgUndoesTheCountOfARecovery(t *testing.T) {
 	for name, tc := range map[string]struct {
-		mined, reorg int // on block 5, at which the chain was caught up; a reorg gives one block more than it takes
+		mined, reorg int // on block 5, at which the chain had caught up; a reorg adds one block more than it removes
 		before, want string
 	}{
 		"while it counts":                    {4, 2, "from 5, 4 blocks, until -1", "from 5, 5 blocks, until -1"},
 		"up to the block it began with":      {4, 4, "from 5, 4 blocks, until -1", "from 5, 5 blocks, until -1"},
 		"that block too":                     {4, 5, "from 5, 4 blocks, until -1", "from 4, 6 blocks, until -1"},
 		"more than that":                     {2, 4, "from 5, 2 blocks, until -1", "from 3, 5 blocks, until -1"},
-		"above what is waited for":           {12, 2, "from 5, 10 blocks, until 15", "from 5, 10 blocks, until 15"},
-		"down to what is waited for":         {12, 3, "from 5, 10 blocks, until 15", "from 5, 10 blocks, until 15"},
-		"what is waited for, and a lot more": {12, 14, "from 5, 10 blocks, until 15", "from 3, 10 blocks, until 13"},
+		"above the block waited for":         {12, 2, "from 5, 10 blocks, until 15", "from 5, 10 blocks, until 15"},
+		"down to the block waited for":       {12, 3, "from 5, 10 blocks, until 15", "from 5, 10 blocks, until 15"},
+		"the block waited for and many more": {12, 14, "from 5, 10 blocks, until 15", "from 3, 10 blocks, until 13"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
@@ -225,8 +227,8 @@ func TestAReorgTakesBackWhatARecoveryCounted(t *testing.T) {
 	}
 }
 
-// The block that is waited for is reorged out, and nothing has taken its place yet: its height proves nothing any more.
-func TestABlockThatLeftIsNotWaitedFor(t *testing.T) {
+// If the block waited for is reorged out and nothing has replaced it yet, its height proves nothing any more.
+func TestAReorgedOutBlockIsNotWaitedFor(t *testing.T) {
 	followtest.RunAs(t, expiring(), func(t *testing.T, f *followtest.Harness) {
 		mine(f, 3)
 		f.Sim.HoldFinality(true)

@@ -11,8 +11,8 @@ import (
 )
 
 // Rescan searches recorded blocks again, from one height to another, and returns how many it searched. What is known
-// already is left as it is; what was missed is recorded and credited by the follower. It needs no lease: each block is
-// checked against the cursor in the transaction that writes.
+// already is left unchanged; what was missed is recorded and credited by the follower. It needs no lease: each block is
+// checked against the cursor in the database transaction that writes.
 func (f *Follower) Rescan(ctx context.Context, from, to uint64) (int, error) {
 	before, err := f.Chain.At(ctx, max(from, 1)-1)
 	if err != nil {
@@ -52,8 +52,8 @@ func (f *Follower) RescanTx(ctx context.Context, txID string) (chain.BlockRef, e
 	return ref, err
 }
 
-// rescanBlock records a block's contents if the cursor has passed it; it reports false for one that the follower has
-// yet to reach.
+// rescanBlock records a block's contents if the cursor has passed it; it reports false for a block that the follower
+// has not reached.
 func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool, err error) {
 	id := f.Chain.Capabilities().ID
 	err = f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -74,7 +74,7 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 		case err != nil:
 			return fmt.Errorf("block %d is not final and not recorded: %w", b.Ref.Height, err)
 		case recorded.Hash != b.Ref.Hash:
-			return fmt.Errorf("block %d is %s on the node and %s in the database: let the follower settle it first",
+			return fmt.Errorf("block %d is %s on the node and %s in the database: let the follower undo or record it first",
 				b.Ref.Height, b.Ref.Hash, recorded.Hash)
 		}
 		return f.apply(ctx, tx, b)
@@ -82,9 +82,9 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 	return passed, err
 }
 
-// unread returns a block's transfers but for those that an earlier reading may have recorded under other names: what
-// contracts sent to an address is recorded from one reading of a block alone, since a trace and a comparison of
-// balances give one sum in different pieces.
+// unread returns a block's transfers except those that an earlier reading may have recorded under other names: what
+// contracts sent to an address is recorded from only one reading of a block, since a trace and a comparison of balances
+// split the same sum differently.
 func (f *Follower) unread(ctx context.Context, tx *store.Tx, b chain.Block) ([]chain.Transfer, error) {
 	if !slices.ContainsFunc(b.Transfers, func(t chain.Transfer) bool { return t.Internal }) {
 		return b.Transfers, nil

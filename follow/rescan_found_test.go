@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// depositsAt lists what is recorded of the block at a height: amounts and statuses, in order.
+// depositsAt returns the recorded deposits of the block at a height: amounts and statuses, in order.
 func depositsAt(f *followtest.Harness, height uint64) string {
 	f.T.Helper()
 	var list []string
@@ -26,14 +26,14 @@ func depositsAt(f *followtest.Harness, height uint64) string {
 	return fmt.Sprint(list)
 }
 
-// byContract is what a contract sent to a wallet inside a transaction.
+// byContract is a payment that a contract made to a wallet inside a transaction.
 func byContract(txID string, to bursar.Wallet, units uint64) chain.Transfer {
 	return chain.Transfer{TxID: txID, Output: 1, Address: to.Address, Amount: bursar.Units(units), Internal: true}
 }
 
-// What an adapter overlooked in a block is found by a second reading, whatever else of the block is recorded already;
-// only what contracts sent to an address to which they are recorded to have sent something is not, since it may be the
-// same in other pieces.
+// A payment that an adapter overlooked in a block is found by a second reading, whatever else of the block is recorded.
+// The exception are payments by contracts to an address that has recorded payments by contracts in that block, because
+// they may be the same sums split differently.
 func TestASecondReadingFindsWhatWasOverlooked(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		other := bursar.Wallet{ID: bursar.ID{9}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("other")}}
@@ -50,12 +50,12 @@ func TestASecondReadingFindsWhatWasOverlooked(t *testing.T) {
 			first, then []chain.Transfer
 			want        string
 		}{
-			"what a contract sent":                  {nil, list(sent), "[2001 pending]"},
-			"the same in other pieces":              {list(sent), list(pieces), "[2001 pending]"},
-			"a payment beside it":                   {list(sent), list(sent, second), "[1002 pending 2001 pending]"},
-			"what a contract sent beside a payment": {list(plain), list(plain, sent), "[1001 pending 2001 pending]"},
-			"what it sent to another address":       {list(sent), list(pieces, elsewhere), "[2001 pending 2003 pending]"},
-			"what it sent beside a token":           {list(tokens), list(tokens, gas), "[3001 pending 4001 pending]"},
+			"a payment by a contract":                   {nil, list(sent), "[2001 pending]"},
+			"the same sum split differently":            {list(sent), list(pieces), "[2001 pending]"},
+			"a payment next to it":                      {list(sent), list(sent, second), "[1002 pending 2001 pending]"},
+			"a payment by a contract next to a payment": {list(plain), list(plain, sent), "[1001 pending 2001 pending]"},
+			"a payment by a contract to another wallet": {list(sent), list(pieces, elsewhere), "[2001 pending 2003 pending]"},
+			"a payment by a contract next to a token":   {list(tokens), list(tokens, gas), "[3001 pending 4001 pending]"},
 		} {
 			write := map[uint64]func(b *chain.Block){}
 			f.Chain = scripted{f.Sim, write}
@@ -72,7 +72,7 @@ func TestASecondReadingFindsWhatWasOverlooked(t *testing.T) {
 			mine(f, 1)
 			write[at] = named(tc.then)
 			if n, err := f.Rescan(ctx, at, at); n != 1 || err != nil {
-				t.Errorf("%s: %d blocks are searched (%v)", name, n, err)
+				t.Errorf("%s: %d blocks were searched (%v), want 1", name, n, err)
 			}
 			if got := depositsAt(f, at); got != tc.want {
 				t.Errorf("%s: recorded are %s, want %s", name, got, tc.want)
@@ -81,7 +81,7 @@ func TestASecondReadingFindsWhatWasOverlooked(t *testing.T) {
 	})
 }
 
-// What was recorded of a block that left the chain is not what another block at its height brought.
+// Deposits recorded from a block that was reorged out do not count as those of another block at its height.
 func TestASecondReadingLooksAtItsOwnBlockAlone(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		sent := func(txID string, units uint64) func(b *chain.Block) {
@@ -106,7 +106,7 @@ func TestASecondReadingLooksAtItsOwnBlockAlone(t *testing.T) {
 	})
 }
 
-// The transaction that an operator names is found though its block was searched before it was seen.
+// RescanTx finds a transaction although its block was read before the transaction was noticed.
 func TestARescanOfATransactionFindsIt(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &blind{Chain: f.Sim}
@@ -124,7 +124,7 @@ func TestARescanOfATransactionFindsIt(t *testing.T) {
 	})
 }
 
-// A search asks for no more than it was asked to search, and ends at the chain's tip where that is below.
+// A rescan reads no more blocks than it was asked to search, and ends at the chain's tip if that is lower.
 func TestARescanAsksForNoMoreThanItSearches(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		mine(f, 128)
@@ -136,7 +136,7 @@ func TestARescanAsksForNoMoreThanItSearches(t *testing.T) {
 		}{{1, 64, 64, 1}, {1, 65, 65, 2}, {7, 7, 1, 1}, {100, 128, 29, 1}, {100, 1000, 29, 2}} {
 			c.afters = 0
 			if n, err := f.Rescan(ctx, tc.from, tc.to); n != tc.searched || c.afters != tc.afters || err != nil {
-				t.Errorf("from %d to %d, %d blocks are searched with %d questions (%v), want %d with %d",
+				t.Errorf("from %d to %d, %d blocks were searched with %d requests (%v), want %d with %d",
 					tc.from, tc.to, n, c.afters, err, tc.searched, tc.afters)
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// twoReadings is a chain whose contracts' payments are first read by balances, as one sum, and then by a trace, as two
-// pieces of another transaction.
+// twoReadings is a chain whose payments by contracts are first read from balances, as one sum, and then from a trace,
+// as two pieces of another transaction.
 type twoReadings struct {
 	*sim.Chain
 	traced bool
@@ -40,8 +40,8 @@ func (c *twoReadings) After(
 	return blocks, err
 }
 
-// What contracts sent to an address is credited once, whichever way a block is read again: by balances after a trace,
-// or by a trace after balances. What the first reading did not see at all is recorded.
+// Payments of contracts to an address are credited once, whichever way a block is read again: from balances after a
+// trace, or from a trace after balances. A payment that the first reading did not see at all is recorded.
 func TestASecondReadingCreditsNothingTwice(t *testing.T) {
 	for name, first := range map[string]bool{"balances, then a trace": false, "a trace, then balances": true} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestASecondReadingCreditsNothingTwice(t *testing.T) {
 				before := f.State()
 				reading.traced = !first
 				if n, err := f.Rescan(ctx, 1, cursor(f)); err != nil || n == 0 {
-					t.Fatalf("searched %d blocks: %v", n, err)
+					t.Fatalf("%d blocks were searched: %v", n, err)
 				}
 				f.CatchUp()
 				f.Want(before)
@@ -79,8 +79,9 @@ func (c *blind) After(ctx context.Context, last chain.BlockRef, limit int, watch
 	return blocks, err
 }
 
-// A payment that was overlooked long ago, in a block that is not remembered any more, is found and credited once.
-func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
+// A payment that was overlooked long ago, in a block that is not in the stored history any more, is found and credited
+// once.
+func TestARescanReachesBlocksOutsideTheStoredHistory(t *testing.T) {
 	followtest.Run(t, 5, func(t *testing.T, f *followtest.Harness) {
 		node := &blind{Chain: f.Sim}
 		f.Chain = node
@@ -93,7 +94,7 @@ func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
 		node.sees = true
 		if n, err := f.Rescan(ctx, uint64(at)+1, uint64(at)+1); n != 0 || err == nil ||
 			!strings.Contains(err.Error(), "not final and not recorded") {
-			t.Errorf("a block that is neither final nor remembered is searched: %d (%v)", n, err)
+			t.Errorf("a block that is neither final nor recorded was searched: %d (%v)", n, err)
 		}
 		if n, err := f.Rescan(ctx, 1, uint64(at)); n != at || err != nil {
 			t.Errorf("%d of %d final blocks are searched (%v)", n, at, err)
@@ -104,14 +105,14 @@ func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
 			t.Errorf("the transaction is found in block %d (%v)", ref.Height, err)
 		}
 		if _, err := f.RescanTx(ctx, "unknown"); err == nil {
-			t.Error("a transaction that is nowhere is found")
+			t.Error("a transaction that does not exist was found")
 		}
 		f.CatchUp()
 		f.Want("block 43, 5000 credited, map[confirmed:1], 1 events")
 	})
 }
 
-// A search goes as far as the follower has come, and no further than it was asked to. A block of another branch than
+// A rescan goes as far as the follower has come, and no further than it was asked to. A block of another branch than
 // the recorded one is left to the follower.
 func TestARescanEndsWhereItsBlocksAreNotRecorded(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
@@ -134,7 +135,7 @@ func TestARescanEndsWhereItsBlocksAreNotRecorded(t *testing.T) {
 		}
 		f.Sim.Reorg(1)
 		if n, err := f.Rescan(ctx, 109, 110); n != 1 || err == nil ||
-			!strings.Contains(err.Error(), "let the follower settle it first") {
+			!strings.Contains(err.Error(), "let the follower undo or record it first") {
 			t.Errorf("%d blocks of another branch are searched (%v)", n, err)
 		}
 	})

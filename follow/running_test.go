@@ -21,20 +21,20 @@ type broken struct {
 
 func (b *broken) Head(ctx context.Context) (chain.Head, error) {
 	if b.head {
-		panic("a head that no rule foresees")
+		panic("an unexpected head")
 	}
 	return b.Chain.Head(ctx)
 }
 
 func (b *broken) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	if b.after {
-		panic("a block that no rule foresees")
+		panic("an unexpected block")
 	}
 	return b.Chain.After(ctx, last, limit, watch)
 }
 
-// An adapter that panics takes neither the process nor another chain with it: following ends with an error that says
-// where it was.
+// An adapter that panics affects neither the process nor another chain: following ends with an error that says where
+// the panic was.
 func TestAPanicWhileAChainIsFollowedIsAnError(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &broken{Chain: f.Sim, head: true}
@@ -42,11 +42,11 @@ func TestAPanicWhileAChainIsFollowedIsAnError(t *testing.T) {
 		f.Pay(5000)
 		f.Sim.Mine(3)
 		err := f.Run(ctx, f.Lease)
-		if err == nil || !strings.HasPrefix(err.Error(), "a follower panicked: a head that no rule foresees") {
-			t.Fatalf("following ends with %v", err)
+		if err == nil || !strings.HasPrefix(err.Error(), "a follower panicked: an unexpected head") {
+			t.Fatalf("following ended with %v", err)
 		}
 		if !strings.Contains(err.Error(), "running_test.go") {
-			t.Errorf("%v does not say where it was", err)
+			t.Errorf("%v does not say where the panic was", err)
 		}
 		f.Want("block 0, 0 credited, map[], 0 events")
 		node.head = false
@@ -55,8 +55,8 @@ func TestAPanicWhileAChainIsFollowedIsAnError(t *testing.T) {
 	})
 }
 
-// An adapter that panics over a block fails like a node that does not answer: the block is tried again, and nothing
-// of it is recorded.
+// An adapter that panics over a block counts like a node that does not answer: the block is tried again, and nothing of
+// it is recorded.
 func TestAPanicOverABlockIsAFailedStep(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &broken{Chain: f.Sim, after: true}
@@ -65,9 +65,9 @@ func TestAPanicOverABlockIsAFailedStep(t *testing.T) {
 		f.Sim.Mine(3)
 		for range 2 {
 			_, err := f.Step(ctx, f.Lease)
-			const want = "read blocks after 0: a follower panicked: a block that no rule foresees"
+			const want = "read blocks after 0: a follower panicked: an unexpected block"
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
-				t.Fatalf("the step ends with %v", err)
+				t.Fatalf("the step returned %v", err)
 			}
 		}
 		f.Want("block 0, 0 credited, map[], 0 events")
@@ -77,7 +77,7 @@ func TestAPanicOverABlockIsAFailedStep(t *testing.T) {
 	})
 }
 
-// careful is a creditor that notes how far the chain was each time that it began.
+// careful is a creditor that records how far the chain was each time that Begin was called.
 type careful struct {
 	follow.Creditor
 	state func() string
@@ -89,8 +89,8 @@ func (c *careful) Begin(ctx context.Context, lease store.Lease) {
 	c.Creditor.Begin(ctx, lease)
 }
 
-// What credits deposits is told of each lease once, before the chain is followed under it: it judges by the settings of
-// now what waits since the time of another process.
+// The creditor's Begin runs once for each lease, before the chain is followed under it: it judges with the current
+// settings the deposits that wait since another process followed the chain.
 func TestTheCreditorBeginsBeforeTheChainIsFollowed(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		creditor := &careful{Creditor: f.Follower.Creditor, state: f.State}

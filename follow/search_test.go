@@ -12,11 +12,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// wantNotBegun takes a step that fails with an error, after which the chain begins nowhere yet.
+// wantNotBegun takes a step that fails with an error, and checks that the chain has not begun.
 func wantNotBegun(f *followtest.Harness, because error) {
 	f.T.Helper()
 	if _, err := f.Step(ctx, f.Lease); !errors.Is(err, because) {
-		f.T.Fatalf("the step ends with %v, want %v", err, because)
+		f.T.Fatalf("the step returned %v, want %v", err, because)
 	}
 	if at := chainState(f); at.Height != -1 {
 		f.T.Fatalf("the chain begins after block %d", at.Height)
@@ -38,8 +38,8 @@ func TestAYoungChainBeginsWithItsFirstBlock(t *testing.T) {
 	})
 }
 
-// A chain was configured a day before its first wallet, and is asked for the first time after that: only what may
-// have been paid to the wallet is read, and blocks from before it are not missed where the nodes have none.
+// If a chain was configured a day before its first wallet and is read for the first time after that, only blocks that
+// may hold payments to the wallet are read, and blocks from before it do not count as missing if the nodes lack them.
 func TestAChainThatWaitedForItsFirstWalletBeginsWithIt(t *testing.T) {
 	nextDay := func(w *bursar.Wallet) { w.CreatedAt = w.CreatedAt.Add(24 * time.Hour) }
 	followtest.RunAs(t, followtest.Setting{Idle: true, Before: nextDay}, func(t *testing.T, f *followtest.Harness) {
@@ -50,15 +50,15 @@ func TestAChainThatWaitedForItsFirstWalletBeginsWithIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if at := cursor(f); at < 2779+64 || at > 2780+64 {
-			t.Errorf("the first window ends with block %d", at)
+			t.Errorf("the first window ends with block %d, want one below the wallet's", at)
 		}
 		f.CatchUp()
 		f.WantNoAlarm()
 	})
 }
 
-// The newest final block is older than the wallets, as on a chain that has stalled: it is where the chain begins, and
-// no block before it is asked for. The nodes may have none.
+// If the newest final block is older than the wallets, as on a chain that has stalled, the chain begins there and no
+// block before it is read: the nodes may have none.
 func TestAChainThatEndsBeforeItsWalletsBeginsAtItsEnd(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(998)
@@ -78,7 +78,7 @@ func TestAChainThatEndsBeforeItsWalletsBeginsAtItsEnd(t *testing.T) {
 	})
 }
 
-// probed is an aged chain that counts how often each block was looked at by itself.
+// probed is an aged chain that counts how often each block is read on its own.
 type probed struct {
 	aged
 	looks map[uint64]int
@@ -91,7 +91,7 @@ func (p probed) After(ctx context.Context, last chain.BlockRef, limit int, watch
 	return p.aged.After(ctx, last, limit, watch)
 }
 
-// Each look at a block halves what is left to search: nodes that answer are asked about none of them twice.
+// Each read of a block halves what is left to search: nodes that answer are asked about none of them twice.
 func TestTheSearchLooksAtNoBlockTwice(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(5000)
@@ -101,19 +101,19 @@ func TestTheSearchLooksAtNoBlockTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(node.looks) < 5 {
-			t.Errorf("only %d blocks were looked at", len(node.looks))
+			t.Errorf("only %d blocks were read", len(node.looks))
 		}
 		for height, times := range node.looks {
 			if times > 1 {
-				t.Errorf("block %d was looked at %d times", height, times)
+				t.Errorf("block %d was read %d times, want 1", height, times)
 			}
 		}
 	})
 }
 
-// The backend that names the head has blocks which the one that is asked for them has not yet: that is no reason to
-// begin anywhere.
-func TestAnEndpointWithoutNewsBeginsNoChain(t *testing.T) {
+// If the backend that reports the head has blocks that the one asked for them lacks, that is no reason to begin at
+// another block.
+func TestAnEndpointWithoutNewBlocksBeginsNoChain(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		nodes := &lagging{Chain: f.Sim, behind: true}
 		f.Chain = nodes
@@ -126,7 +126,7 @@ func TestAnEndpointWithoutNewsBeginsNoChain(t *testing.T) {
 	})
 }
 
-// One that lost its lease begins no chain: who leads now may know a better node, and decides where.
+// A follower that lost its lease begins no chain: the new lease holder may know a better node, and decides where.
 func TestALostLeaseBeginsNoChain(t *testing.T) {
 	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1000)

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// stepBack changes the database behind the back of the running process, as a failover does that loses commits.
+// stepBack changes the database without the running process, as a failover does that loses commits.
 func stepBack(f *followtest.Harness, statements ...string) {
 	f.T.Helper()
 	url := storetest.URL(f.DB)
@@ -36,12 +36,12 @@ func wantForgotten(f *followtest.Harness, txID string) {
 	var forgotten *follow.ForgottenError
 	_, err := f.Step(ctx, f.Lease)
 	if !errors.As(err, &forgotten) || forgotten.TxID != txID || !strings.Contains(err.Error(), txID+", which was ours") {
-		f.T.Fatalf("the step ends with %v, want that %s was ours", err, txID)
+		f.T.Fatalf("the step returned %v, want that %s was ours", err, txID)
 	}
 }
 
-// The database forgets a payment that the running process still has for its own. The block that holds it is read again
-// by what the database knows now: somebody has spent from our address.
+// If the database forgets a payment that the running process still has as its own, the block that holds it is read
+// again with what the database knows now: an external spend from our address.
 func TestAPaymentThatTheDatabaseForgotIsSeenAgain(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.SetHot(f.Sim.Named("hot"))
@@ -62,9 +62,9 @@ func TestAPaymentThatTheDatabaseForgotIsSeenAgain(t *testing.T) {
 	})
 }
 
-// Memory takes another's transaction for ours, which happens once in very many: the database does not know it, though
-// the block is read once more, and so the block is recorded without it. Elsewhere it is looked at anew.
-func TestATransactionThatMemoryAloneHasForOursIsPassedOver(t *testing.T) {
+// If memory has a transaction of others as ours, which is very rare, the database does not know it even after the block
+// was read again, and the block is recorded without it. In other blocks it is checked again.
+func TestATransactionThatOnlyMemoryHasAsOursIsNotOurs(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		taken := func(b *chain.Block) { b.Included = []chain.Inclusion{{TxID: "theirs"}, {TxID: "theirs too"}} }
 		f.Chain = scripted{f.Sim, map[uint64]func(b *chain.Block){2: taken, 3: taken}}
@@ -85,7 +85,7 @@ func TestATransactionThatMemoryAloneHasForOursIsPassedOver(t *testing.T) {
 	})
 }
 
-// The database forgets a wallet and gives its number out again. From when a recovery begins the new wallet is known,
+// If the database forgets a wallet and gives its number out again, the new wallet is known from when a recovery begins,
 // and the old one is not.
 func TestAWalletWhoseNumberIsGivenOutAgainIsPaid(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
@@ -109,16 +109,16 @@ func TestAWalletWhoseNumberIsGivenOutAgainIsPaid(t *testing.T) {
 	})
 }
 
-// forget has the database forget its newest wallet.
+// forget makes the database forget its newest wallet.
 func forget(f *followtest.Harness, w bursar.Wallet) {
 	f.T.Helper()
 	stepBack(f, `DELETE FROM wallets WHERE base = '`+w.Address.Base+`'`,
 		`UPDATE counters SET next = next - 1 WHERE name = 'wallets'`)
 }
 
-// Windows are read ahead by what was known before a recovery began: they are read again, by what the database knows
+// Windows that were read ahead with what was known before a recovery began are read again with what the database knows
 // then.
-func TestWhatWasReadAheadOfARecoveryIsReadAgain(t *testing.T) {
+func TestWindowsReadBeforeARecoveryAreReadAgain(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		mine(f, 3)
 		old := bursar.Wallet{ID: bursar.ID{8}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("old")}}
@@ -139,7 +139,7 @@ func TestWhatWasReadAheadOfARecoveryIsReadAgain(t *testing.T) {
 			return tx.Recoveries().Begin(ctx, bursar.Ethereum, "the database failed over")
 		})
 		close(w.gate)
-		for range 4 { // one is to be recorded, three are read by what memory knows
+		for range 4 { // one is being recorded, three are read with what memory knows
 			<-w.afters
 		}
 		release()
@@ -148,7 +148,7 @@ func TestWhatWasReadAheadOfARecoveryIsReadAgain(t *testing.T) {
 	})
 }
 
-// holdUntil keeps the database from recording until it is let go, and does something in the same moment.
+// holdUntil keeps the database from recording until it is released, and runs a function in the same moment.
 func holdUntil(f *followtest.Harness, last func(tx *store.Tx) error) (release func()) {
 	held, done, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// undo takes the cursor's block back, in one transaction: the handlers undo what it brought, the last one first, and
-// the cursor stands on its parent.
+// undo removes the cursor's block, in one database transaction: the handlers undo what it brought, in reverse order,
+// and the cursor moves to its parent.
 func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.BlockRef) error {
 	id := f.Chain.Capabilities().ID
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -40,15 +40,15 @@ func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.Block
 		return tx.Blocks().Pop(ctx, id, block)
 	})
 	if err != nil {
-		return fmt.Errorf("take back block %d: %w", last.Height, err)
+		return fmt.Errorf("undo block %d: %w", last.Height, err)
 	}
-	f.Log.Warn("block left the chain", "chain", id, "height", last.Height, "hash", last.Hash)
+	f.Log.Warn("block reorged out", "chain", id, "height", last.Height, "hash", last.Hash)
 	return nil
 }
 
-// tooDeep leaves everything as it is: a reorganisation past all that is remembered is an operator's business.
+// tooDeep returns an error and changes nothing: a reorg deeper than the stored block history needs an operator.
 func (f *Follower) tooDeep(ctx context.Context, tx *store.Tx, last chain.BlockRef) error {
 	return fmt.Errorf("block %d (%s) is not on the node's chain and its parent is not recorded: the node follows "+
-		"another chain, or the reorganisation is deeper than %d blocks",
+		"another chain, or the reorg is deeper than %d blocks",
 		last.Height, last.Hash, f.Chain.Capabilities().ReorgDepth)
 }

@@ -10,29 +10,29 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Watch is what is ours on one chain, in memory: the address of every wallet of the family, addresses of our own, and
-// the transactions we sent. It implements chain.Watch, chain.FoldedWatch and chain.OutputWatch.
+// Watch is what is ours on one chain, in memory: the address of every wallet of the family, the service's own
+// addresses, and the transactions that were sent. It implements chain.Watch, chain.FoldedWatch and chain.OutputWatch.
 type Watch struct {
 	db     *store.DB
 	chain  bursar.ChainID
 	family bursar.Family
-	depth  uint64 // how far below the cursor a transaction of ours may still leave its block
+	depth  uint64 // how far below the cursor a transaction of ours may still be reorged out
 
 	own []string
 
 	mu      sync.RWMutex
-	stale   bool // the database is older than what was read of it: everything is read again
+	stale   bool // the database has stepped back: everything is read again
 	bases   *fingerprints
 	sent    *fingerprints
-	newest  int64 // the wallet up to which bases is complete
-	gaps    int64 // the gap address up to which it is
+	newest  int64 // the wallet number up to which bases is complete
+	gaps    int64 // the gap address up to which bases is complete
 	started bool
 
-	utxos bool            // the chain is of the UTXO model
-	lost  map[string]bool // what funded UTXOs of ours that were reorged out
+	utxos bool            // the chain uses the UTXO model
+	lost  map[string]bool // the outputs that funded UTXOs of ours which were reorged out
 }
 
-// NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
+// NewWatch returns a watch that also knows the given addresses of the service, such as the hot wallet's.
 func NewWatch(db *store.DB, capabilities chain.Capabilities, own ...string) *Watch {
 	w := &Watch{
 		db:     db,
@@ -46,8 +46,8 @@ func NewWatch(db *store.DB, capabilities chain.Capabilities, own ...string) *Wat
 	return w
 }
 
-// Forget has everything read again, because the database may have stepped back: what is ours by memory alone is not,
-// and numbers are given out a second time.
+// Forget makes everything be read again, because the database may have stepped back: addresses and transactions that
+// only memory has are not ours, and numbers are given out a second time.
 func (w *Watch) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,8 +62,8 @@ func (w *Watch) clear() {
 	}
 }
 
-// Sync reads what was committed since the last call. Wallet numbers become visible in their order, so nothing below the
-// newest number that it saw can appear later.
+// Sync reads what was committed since the last call. Wallet numbers become visible in their order, so no number below
+// the newest one that it has read can appear later.
 func (w *Watch) Sync(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +96,7 @@ func (w *Watch) Sync(ctx context.Context) error {
 	})
 }
 
-// syncLost reads what funded UTXOs of ours that were reorged out: nearly always nothing.
+// syncLost reads what funded UTXOs of ours that were reorged out, which is nearly always nothing.
 func (w *Watch) syncLost(ctx context.Context, tx *store.Tx) error {
 	if !w.utxos {
 		return nil
@@ -112,7 +112,7 @@ func (w *Watch) syncLost(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// AsksSpends reports whether a UTXO of ours has been reorged out, so that what funded it is watched.
+// AsksSpends reports whether a UTXO of ours has been reorged out, so that the outputs that funded it are watched.
 func (w *Watch) AsksSpends() bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -126,8 +126,8 @@ func (w *Watch) Spends(resource string) bool {
 	return w.lost[resource]
 }
 
-// syncSent adds our open transactions. A final one was open while the block that holds it was searched, so only the
-// first time must look for those that a reorganisation could bring back.
+// syncSent adds the open outgoing transactions. A transaction that is final now was open while the block that holds it
+// was searched, so only the first call must look for those that a reorg could bring back.
 func (w *Watch) syncSent(ctx context.Context, tx *store.Tx) error {
 	from := uint64(math.MaxInt64)
 	if !w.started {

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// watchOf returns a watch of the rig's database with a depth of 100 blocks that has read nothing yet.
+// watchOf returns a watch of the harness's database with a depth of 100 blocks that has read nothing yet.
 func watchOf(f *followtest.Harness, model chain.Model) *follow.Watch {
 	capabilities := f.Sim.Capabilities()
 	capabilities.Model = model
@@ -23,7 +23,7 @@ func do(f *followtest.Harness, change func(tx *store.Tx) error) {
 	f.Must(f.DB.Do(ctx, change))
 }
 
-// endAt has an outgoing transaction end: final in the block at a height, or abandoned for 0.
+// endAt ends an outgoing transaction: final in the block at a height, or abandoned for 0.
 func endAt(f *followtest.Harness, id bursar.ID, height uint64) {
 	f.T.Helper()
 	do(f, func(tx *store.Tx) error {
@@ -48,8 +48,8 @@ func endAt(f *followtest.Harness, id bursar.ID, height uint64) {
 	})
 }
 
-// The first time, and from when the database may have stepped back, a watch looks for our transactions that are final
-// in blocks which may still be reorged out; deeper ones it needs no more.
+// The first time, and after the database may have stepped back, a watch looks for our transactions that are final in
+// blocks which may still be reorged out; it does not need deeper ones.
 func TestTheWatchKnowsWhatAReorgMayBringBack(t *testing.T) {
 	followtest.Run(t, 100, func(t *testing.T, f *followtest.Harness) {
 		do(f, func(tx *store.Tx) error { return tx.Chains().SetCursor(ctx, bursar.Ethereum, 300, "hash") })
@@ -57,18 +57,19 @@ func TestTheWatchKnowsWhatAReorgMayBringBack(t *testing.T) {
 		endAt(f, sign(f, 2, "shallow"), 200)
 		sign(f, 3, "open")
 		w := watchOf(f, chain.AccountModel)
-		for _, when := range []string{"the first time", "after it was told to forget"} {
+		for _, when := range []string{"the first time", "after Forget"} {
 			f.Must(w.Sync(ctx))
 			if w.Sent("deep") || !w.Sent("shallow") || !w.Sent("open") {
-				t.Errorf("%s: deep %v, shallow %v, open %v", when, w.Sent("deep"), w.Sent("shallow"), w.Sent("open"))
+				t.Errorf("%s: got deep %v, shallow %v, open %v, want only the last two", when,
+					w.Sent("deep"), w.Sent("shallow"), w.Sent("open"))
 			}
 			w.Forget()
 		}
 	})
 }
 
-// What was ours once stays so for the watch, though it has ended: a block that is read later may hold it. Only when the
-// database may have stepped back everything is read anew, once.
+// A transaction that was ours once stays so for the watch, although it has ended: a block that is read later may hold
+// it. Only if the database may have stepped back is everything read again, once.
 func TestTheWatchForgetsNothingByItself(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		w := watchOf(f, chain.AccountModel)
@@ -87,7 +88,7 @@ func TestTheWatchForgetsNothingByItself(t *testing.T) {
 		endAt(f, first, 0)
 		know("once it has ended", true, false)
 		w.Forget()
-		know("once it is read anew", false, false)
+		know("once everything is read again", false, false)
 		second = sign(f, 2, "second")
 		know("while the second is open", false, true)
 		endAt(f, second, 0)
@@ -95,8 +96,7 @@ func TestTheWatchForgetsNothingByItself(t *testing.T) {
 	})
 }
 
-// A database that stepped back to before a wallet was made is noticed by the watch itself: the address is no longer
-// ours.
+// A watch notices by itself that the database stepped back to before a wallet was made: the address is no longer ours.
 func TestTheWatchNoticesADatabaseThatSteppedBack(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		w := watchOf(f, chain.AccountModel)
@@ -117,7 +117,7 @@ func TestTheWatchNoticesADatabaseThatSteppedBack(t *testing.T) {
 }
 
 // Addresses that may have been given out before the database was lost are watched as soon as they are known, and after
-// everything is read anew.
+// everything is read again.
 func TestTheWatchKnowsAddressesOfALostDatabase(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		w := watchOf(f, chain.AccountModel)
@@ -140,13 +140,13 @@ func TestTheWatchKnowsAddressesOfALostDatabase(t *testing.T) {
 		w.Forget()
 		f.Must(w.Sync(ctx))
 		if !w.Pays("gap 0") || !w.Pays("gap 2") {
-			t.Error("read anew they are not watched")
+			t.Error("after everything was read again they are not watched")
 		}
 	})
 }
 
-// On a chain of UTXOs adapters are told to look for who uses what funded a UTXO of ours that was reorged out, for as
-// long as it is in no block. On other chains nobody asks.
+// On a chain of the UTXO model, adapters are asked to look for who spends the outputs that funded a UTXO of ours that
+// was reorged out, for as long as it is in no block. On other chains they are not asked.
 func TestTheWatchAsksForInputsOfWhatWasReorgedOut(t *testing.T) {
 	for model, asks := range map[chain.Model]bool{chain.UTXOModel: true, chain.AccountModel: false} {
 		t.Run(string(model), func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestTheWatchAsksForInputsOfWhatWasReorgedOut(t *testing.T) {
 				do(f, drop)
 				want("once it is reorged out again", asks)
 				w.Forget()
-				want("once everything is read anew", asks)
+				want("once everything is read again", asks)
 			})
 		})
 	}

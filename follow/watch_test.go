@@ -45,14 +45,14 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 		for i := range 5 {
 			base := fmt.Sprint("base ", i)
 			if add("bitcoin", base); w.Pays(base) {
-				t.Fatal("the watch knows an address before it looked")
+				t.Fatal("the watch knows an address before it synced")
 			}
 			add("evm", fmt.Sprint("another family ", i))
 			if err := w.Sync(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if !w.Pays(base) || !w.Pays("hot") || w.Pays(fmt.Sprint("another family ", i)) {
-				t.Fatalf("after the sync: %v %v", w.Pays(base), w.Pays("hot"))
+				t.Fatalf("after the sync: %v, %v", w.Pays(base), w.Pays("hot"))
 			}
 		}
 		p := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC",

@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// scripted is a chain in whose blocks a test writes what they bring, by their height.
+// scripted is a chain whose blocks' contents a test sets by height.
 type scripted struct {
 	*sim.Chain
 	write map[uint64]func(b *chain.Block)
@@ -32,7 +32,7 @@ func (c scripted) After(ctx context.Context, last chain.BlockRef, limit int, wat
 	return blocks, err
 }
 
-// handler hands what it is asked to a test.
+// handler passes what it is asked to a function of the test.
 type handler struct {
 	apply func(tx *store.Tx, b *follow.Block) error
 	undo  func(b follow.Undone) error
@@ -56,9 +56,9 @@ func sign(f *followtest.Harness, n byte, txID string) (id bursar.ID) {
 	return p.ID
 }
 
-// Handlers are told of each transaction of a block that the database knows for ours, whatever it does there, and whose
-// wallets are paid. Of a block that concerns nobody they hear nothing.
-func TestHandlersAreToldWhomABlockConcerns(t *testing.T) {
+// Handlers are called for each transaction of a block that the database knows as ours, whatever it does there, and
+// learn whose wallets are paid. They are not called for a block that concerns nothing of ours.
+func TestHandlersLearnWhomABlockConcerns(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		ours := map[string]bursar.ID{}
 		for i, txID := range []string{"pays our address", "is included", "spends from our address"} {
@@ -75,7 +75,7 @@ func TestHandlersAreToldWhomABlockConcerns(t *testing.T) {
 		f.Handlers = []follow.BlockHandler{handler{apply: func(_ *store.Tx, b *follow.Block) error {
 			asked++
 			if b.Ref.Height != 2 || len(b.Transfers) != 3 || len(b.Unknown) != 0 {
-				t.Errorf("it is asked about %+v", b)
+				t.Errorf("the handler was called with %+v", b)
 			}
 			if !maps.Equal(b.Ours, ours) {
 				t.Errorf("ours are %v, want %v", b.Ours, ours)
@@ -92,18 +92,18 @@ func TestHandlersAreToldWhomABlockConcerns(t *testing.T) {
 		}}}
 		mine(f, 3)
 		if asked != 1 {
-			t.Errorf("of three blocks the handler is asked about %d", asked)
+			t.Errorf("of three blocks the handler was called for %d, want 1", asked)
 		}
 	})
 }
 
-// A block that brings a single thing, of whatever kind, is handed over.
-func TestNothingThatABlockBringsIsPassedOver(t *testing.T) {
+// A block that brings a single thing of any kind is passed to the handlers.
+func TestEverythingABlockBringsReachesTheHandlers(t *testing.T) {
 	for name, write := range map[string]func(b *chain.Block){
 		"a transfer":          func(b *chain.Block) { b.Transfers = []chain.Transfer{{TxID: "a"}} },
 		"a transaction":       func(b *chain.Block) { b.Included = []chain.Inclusion{{TxID: "a"}} },
 		"an external spend":   func(b *chain.Block) { b.ExternalSpends = []chain.ExternalSpend{{TxID: "a"}} },
-		"an anomaly":          func(b *chain.Block) { b.Anomalies = []chain.Anomaly{{TxID: "a", What: "nobody knows what"}} },
+		"an anomaly":          func(b *chain.Block) { b.Anomalies = []chain.Anomaly{{TxID: "a", What: "unknown"}} },
 		"the use of an input": func(b *chain.Block) { b.Spent = []chain.Spent{{TxID: "a", Outpoint: "b:0"}} },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,15 +116,15 @@ func TestNothingThatABlockBringsIsPassedOver(t *testing.T) {
 				f.Chain = scripted{f.Sim, map[uint64]func(b *chain.Block){2: write}}
 				mine(f, 3)
 				if !slices.Equal(heights, []uint64{2}) {
-					t.Errorf("the handler is asked about the blocks %v", heights)
+					t.Errorf("the handler was called for the blocks %v", heights)
 				}
 			})
 		})
 	}
 }
 
-// Handlers write what a block brings in their order, and take it back in the reverse one. Where one of them cannot,
-// nothing happens.
+// Handlers write what a block brings in their order, and undo it in reverse order. If one of them fails, nothing
+// changes.
 func TestHandlersUndoInTheReverseOrder(t *testing.T) {
 	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		var calls []string
@@ -147,7 +147,7 @@ func TestHandlersUndoInTheReverseOrder(t *testing.T) {
 		broken = errors.New("it cannot be undone")
 		f.Sim.Reorg(1)
 		if _, err := f.Step(ctx, f.Lease); !errors.Is(err, broken) || cursor(f) != 1 {
-			t.Errorf("the step ends with %v, and block %d is recorded", err, cursor(f))
+			t.Errorf("the step returned %v, and block %d is recorded", err, cursor(f))
 		}
 		broken = nil
 		f.CatchUp()

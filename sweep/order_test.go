@@ -33,7 +33,7 @@ type harness struct {
 	asked []chain.Payment
 }
 
-// quoted is a chain whose prices the test decides about.
+// quoted is a chain whose fees the test sets.
 type quoted struct {
 	*sim.Chain
 	r *harness
@@ -91,7 +91,7 @@ func (r *harness) holds(base, contract string, units uint64) {
 	r.do(func(tx *store.Tx) error { return tx.Holdings().Put(ctx, bursar.Ethereum, h) })
 }
 
-// waits has a payment wait for a currency.
+// waits makes a payment wait for a currency.
 func (r *harness) waits(wait bursar.OutgoingWait, code bursar.CurrencyCode, units uint64) bursar.OutgoingTx {
 	r.Helper()
 	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"),
@@ -112,7 +112,7 @@ func (r *harness) step() {
 	r.need(r.Step(ctx, r.lease))
 }
 
-// ordered returns which addresses are swept of an asset, with their orders.
+// ordered returns the addresses of which an asset is swept, with their requests.
 func (r *harness) ordered(code bursar.CurrencyCode) (bases []string, orders []chain.TxRequest) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
@@ -135,8 +135,8 @@ func (r *harness) want(name string, code bursar.CurrencyCode, want ...string) {
 	}
 }
 
-// What is worth its fee is ordered to the hot address, by the key of its own, once; what is not stays where it is.
-func TestWhatIsWorthItsFeeIsOrderedOnce(t *testing.T) {
+// An address that is worth its fee is swept to the hot wallet once, with its own key; any other one is left alone.
+func TestASweepWorthItsFeeIsRequestedOnce(t *testing.T) {
 	r := newHarness(t)
 	r.holds("small", "", 1999)
 	r.holds("large", "", 2000)
@@ -144,22 +144,22 @@ func TestWhatIsWorthItsFeeIsOrderedOnce(t *testing.T) {
 	r.step()
 	bases, orders := r.ordered("COIN")
 	if !slices.Equal(bases, []string{"large"}) {
-		t.Fatalf("swept is %q", bases)
+		t.Fatalf("swept are %q, want one address", bases)
 	}
 	order := orders[0]
 	want := chain.Payment{Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(2000)}
 	if order.Kind != chain.KindSweep || len(order.Payments) != 1 || order.Payments[0] != want ||
 		order.MaxFee != bursar.Units(777) ||
 		order.From.Key != (chain.KeyRef{Family: "evm", Index: 2}) {
-		t.Errorf("the order is %+v", order)
+		t.Errorf("the request is %+v", order)
 	}
-	if len(r.asked) != 2 { // what is left is asked about again, once for all
-		t.Errorf("asked about %+v", r.asked)
+	if len(r.asked) != 2 { // the others are asked about once, all together
+		t.Errorf("quotes asked: %+v", r.asked)
 	}
 }
 
-// Nothing is ordered while the chain is halted, before its follower has caught up, and without the lease.
-func TestNothingIsOrderedWithoutTheLease(t *testing.T) {
+// No sweep is requested while the chain is halted, before its follower has caught up, and without the lease.
+func TestNoSweepIsRequestedWithoutTheLease(t *testing.T) {
 	for name, stop := range map[string]func(tx *store.Tx, l store.Lease) error{
 		"halted": func(tx *store.Tx, _ store.Lease) error {
 			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByOperator,
@@ -169,7 +169,7 @@ func TestNothingIsOrderedWithoutTheLease(t *testing.T) {
 			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "r"})
 		},
 		"not caught up": func(tx *store.Tx, _ store.Lease) error { return tx.Recoveries().Begin(ctx, bursar.Ethereum, "r") },
-		"no lead": func(tx *store.Tx, l store.Lease) error {
+		"no lease": func(tx *store.Tx, l store.Lease) error {
 			if err := tx.Leases().Release(ctx, l); err != nil {
 				return err
 			}
@@ -189,8 +189,8 @@ func TestNothingIsOrderedWithoutTheLease(t *testing.T) {
 	}
 }
 
-// A lease that is lost while a node is asked orders nothing, and no other currency is looked at.
-func TestALeaseLostMeanwhileOrdersNothing(t *testing.T) {
+// If the lease is lost while a node is asked, no sweep is requested, and no other currency is looked at.
+func TestALeaseLostDuringAStepRequestsNoSweep(t *testing.T) {
 	r := newHarness(t)
 	r.holds("large", "", 2000)
 	r.holds("token", "token", 1_000_000)
@@ -205,13 +205,13 @@ func TestALeaseLostMeanwhileOrdersNothing(t *testing.T) {
 		return bursar.Units(100), nil
 	}
 	if err := r.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) || len(r.asked) != 1 {
-		t.Errorf("%v, asked %d times", err, len(r.asked))
+		t.Errorf("the step returned %v after %d quotes", err, len(r.asked))
 	}
 	r.want("nothing", "COIN")
 }
 
-// One currency's trouble holds up no other, and is told with its name.
-func TestOneCurrencysTroubleHoldsUpNoOther(t *testing.T) {
+// An error of one currency does not hold up the others, and is returned with its currency.
+func TestAnErrorOfOneCurrencyDoesNotHoldUpTheOthers(t *testing.T) {
 	r := newHarness(t)
 	r.holds("large", "", 2000)
 	r.holds("token", "token", 1_000_000)
@@ -222,29 +222,28 @@ func TestOneCurrencysTroubleHoldsUpNoOther(t *testing.T) {
 		return bursar.Units(100), nil
 	}
 	if err := r.Step(ctx, r.lease); !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "sweeps of COIN") {
-		t.Errorf("it gave %v", err)
+		t.Errorf("the step returned %v", err)
 	}
-	r.want("the trouble", "COIN")
+	r.want("the failing currency", "COIN")
 	r.want("the other", "TOKEN", "token")
 }
 
-// A suspended currency is left alone.
+// A suspended currency is not swept.
 func TestASuspendedCurrencyIsNotSwept(t *testing.T) {
 	r := newHarness(t)
 	r.holds("large", "", 2000)
 	r.holds("token", "token", 1_000_000)
 	r.Suspended = func(code bursar.CurrencyCode) string {
-		return map[bursar.CurrencyCode]string{"COIN": "its node lies"}[code]
+		return map[bursar.CurrencyCode]string{"COIN": "its node returns wrong data"}[code]
 	}
 	r.step()
 	r.want("suspended", "COIN")
 	r.want("the other", "TOKEN", "token")
 }
 
-// Where payments wait for it, an asset is swept from twice its fee on, the largest first, and no more of it than they
-// lack. What
-// sweeps bring that are under way is counted, and payments that wait for something else call for nothing.
-func TestPaymentsThatWaitCallForSweeps(t *testing.T) {
+// If payments wait for an asset, it is swept from twice its fee on, the largest first, and only as much as they lack.
+// Sweeps in progress are counted, and payments that wait for something else cause no sweep.
+func TestWaitingPaymentsCauseSweeps(t *testing.T) {
 	r := newHarness(t)
 	for name, units := range map[string]uint64{"a": 500, "b": 400, "c": 300, "d": 200, "e": 199} {
 		r.holds(name, "", units)
@@ -256,7 +255,7 @@ func TestPaymentsThatWaitCallForSweeps(t *testing.T) {
 	r.step()
 	r.want("900", "COIN", "a", "b")
 	r.step()
-	r.want("900, under way", "COIN", "a", "b")
+	r.want("900, in progress", "COIN", "a", "b")
 	r.waits(bursar.WaitsForFunds, "COIN", 1)
 	r.step()
 	r.want("one more", "COIN", "a", "b", "c")
@@ -265,8 +264,8 @@ func TestPaymentsThatWaitCallForSweeps(t *testing.T) {
 	r.want("more than there is", "COIN", "a", "b", "c", "d")
 }
 
-// At most 32 sweeps of a currency are under way, and another currency's are none of them.
-func TestSweepsUnderWayAreBounded(t *testing.T) {
+// At most 32 sweeps of a currency are in progress, and those of another currency do not count.
+func TestSweepsInProgressAreBounded(t *testing.T) {
 	r := newHarness(t)
 	for i := range 40 {
 		r.holds(fmt.Sprintf("coin %02d", i), "", uint64(3000+i))
@@ -279,17 +278,17 @@ func TestSweepsUnderWayAreBounded(t *testing.T) {
 		resources, _ := r.ordered("COIN")
 		tokens, _ := r.ordered("TOKEN")
 		if len(resources) != 32 || resources[0] != "coin 08" || len(tokens) != 3 {
-			t.Fatalf("%d sweeps from %q on, and %d of tokens", len(resources), resources[0], len(tokens))
+			t.Fatalf("got %d sweeps from %q on and %d of tokens", len(resources), resources[0], len(tokens))
 		}
 	}
 }
 
-// rates are what the test says.
+// rates are set by the test.
 type rates map[bursar.CurrencyCode]bursar.Rate
 
 func (r rates) Rate(code bursar.CurrencyCode) bursar.Rate { return r[code] }
 
-// A token's sweep costs its own fee and that of the gas top-up before it, and is held against that by the rates.
+// A token's sweep must be worth its own fee and that of the gas top-up before it, at the current rates.
 func TestATokensSweepPaysForItsGasToo(t *testing.T) {
 	high, err := bursar.ParseRate("100")
 	r := newHarness(t)
@@ -301,18 +300,19 @@ func TestATokensSweepPaysForItsGasToo(t *testing.T) {
 	want := []chain.Payment{{Address: bursar.Address{Base: "hot"}, Contract: "token", Amount: bursar.Units(3999)},
 		{Address: bursar.Address{Base: "token"}, Amount: bursar.Units(100)}}
 	if !slices.Equal(r.asked, want) {
-		t.Errorf("asked about %+v", r.asked)
+		t.Errorf("quotes asked: %+v", r.asked)
 	}
 	r.holds("another", "token", 4000)
 	r.step()
 	r.want("enough", "TOKEN", "another")
 }
 
-// What costs more than is allowed, or what no transaction carries, is not swept whatever waits, and is no failure.
-func TestWhatTheNetworkRefusesIsNotSwept(t *testing.T) {
+// A sweep above the fee limit, or of an amount that no transaction carries, is not requested whatever waits, and is no
+// error.
+func TestASweepAboveTheFeeLimitIsNotRequested(t *testing.T) {
 	for name, refusal := range map[string]error{
-		"too dear": &chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
-		"refused":  &chain.RefusedError{Reason: "dust"},
+		"fee above the limit": &chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
+		"refused":             &chain.RefusedError{Reason: "dust"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t)
@@ -325,7 +325,7 @@ func TestWhatTheNetworkRefusesIsNotSwept(t *testing.T) {
 	}
 }
 
-// A token needs its chain's native asset: without one it says so and orders nothing.
+// A token needs its chain's native asset: without one the step returns an error and requests nothing.
 func TestATokenNeedsANativeAsset(t *testing.T) {
 	r := newHarness(t)
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "token",
@@ -333,14 +333,15 @@ func TestATokenNeedsANativeAsset(t *testing.T) {
 	r.need(err)
 	r.Registry = registry
 	r.holds("token", "token", 1_000_000)
-	if err := r.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "no native asset") {
-		t.Errorf("it gave %v", err)
+	if err := r.Step(ctx, r.lease); err == nil ||
+		!strings.Contains(err.Error(), "no currency is configured for the native asset") {
+		t.Errorf("the step returned %v", err)
 	}
 }
 
-// Chains of UTXOs, and those whose wallets share the hot address, have nothing to sweep: their worker only waits for
-// its end.
-func TestThereIsNothingToSweepEverywhere(t *testing.T) {
+// Chains of the UTXO model, and those whose wallets share the hot wallet's address, have nothing to sweep: their worker
+// only waits for its end.
+func TestUTXOChainsAndSharedAddressesAreNotSwept(t *testing.T) {
 	for name, config := range map[string]sim.Config{
 		"utxos":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel},
 		"shared": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, SharedAddress: true},
@@ -355,14 +356,14 @@ func TestThereIsNothingToSweepEverywhere(t *testing.T) {
 				synctest.Wait()
 				cancel()
 				if err := <-ended; !errors.Is(err, context.Canceled) {
-					t.Errorf("it ended with %v", err)
+					t.Errorf("the worker ended with %v", err)
 				}
 			})
 		})
 	}
 }
 
-// A worker goes on after a failure, and ends with its lease.
+// A worker goes on after an error, and ends with its lease.
 func TestTheWorkerEndsWithItsLease(t *testing.T) {
 	r := newHarness(t)
 	r.holds("large", "", 2000)
@@ -381,6 +382,6 @@ func TestTheWorkerEndsWithItsLease(t *testing.T) {
 		return bursar.Amount{}, sim.ErrNode
 	}
 	if err := r.Sweeper.Run(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) || len(r.asked) != 2 {
-		t.Errorf("it ended with %v after %d questions", err, len(r.asked))
+		t.Errorf("the worker ended with %v after %d quotes", err, len(r.asked))
 	}
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A sweep must bring in so many times what it costs: usually, and where payments wait for that very asset.
+// How many times its cost a sweep must bring in: usually, and if payments wait for that very asset.
 const (
 	worth       = 20
 	worthWanted = 2
 )
 
-// price is what a sweep of one currency costs now, and what that is worth in it.
+// price is what a sweep of one currency costs now, and what that cost is worth in the currency.
 type price struct {
 	currency, native bursar.Currency
 	rate, nativeRate bursar.Rate
-	fee              bursar.Amount // of the sweep and, of a token, of the gas top-up before it
-	never            bool          // the network asks more than is allowed, or carries no such amount
+	fee              bursar.Amount // of the sweep and, for a token, of the gas top-up before it
+	never            bool          // the network fee is above the limit, or the network carries no such amount
 }
 
-// price asks what a sweep of the largest holding of a currency costs: one quote stands for all, so that a step asks a
-// node as often whether one address is due or thousands are.
+// price asks what a sweep of the largest holding of a currency costs. One quote is used for all, so that a step asks a
+// node equally often whether one address is due or thousands are.
 func (s *Sweeper) price(ctx context.Context, currency bursar.Currency, h store.Holding) (price, error) {
 	p := price{currency: currency, native: currency}
 	sweep := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
@@ -33,7 +33,7 @@ func (s *Sweeper) price(ctx context.Context, currency bursar.Currency, h store.H
 	if p.fee = fee; err == nil && currency.IsToken() {
 		native, known := s.Registry.Asset(currency.Chain, "")
 		if !known {
-			return p, fmt.Errorf("chain %s has no native asset configured", currency.Chain)
+			return p, fmt.Errorf("no currency is configured for the native asset of chain %s", currency.Chain)
 		}
 		p.native, p.rate, p.nativeRate = native, s.rate(currency.Code), s.rate(native.Code)
 		var gas bursar.Amount
@@ -49,7 +49,7 @@ func (s *Sweeper) price(ctx context.Context, currency bursar.Currency, h store.H
 		return p, nil
 	}
 	if err != nil {
-		return p, fmt.Errorf("ask what a sweep costs: %w", err)
+		return p, fmt.Errorf("estimate the fee of a sweep: %w", err)
 	}
 	return p, nil
 }
@@ -61,8 +61,8 @@ func (s *Sweeper) rate(code bursar.CurrencyCode) bursar.Rate {
 	return s.Rates.Rate(code)
 }
 
-// worth reports whether an amount is worth a sweep. Of a token whose worth is not known it is from an amount on that
-// the operator names; and whatever it is worth, where payments wait for it: it is theirs.
+// worth reports whether an amount is worth a sweep. For a token whose price is not known, the operator configures the
+// smallest such amount; and any amount is worth it if payments wait for the token, because they need it.
 func (p price) worth(amount bursar.Amount, wanted bool) bool {
 	times := uint64(worth)
 	if wanted {

@@ -1,8 +1,8 @@
-// Package sweep decides what to collect: it orders spends that bring deposits from their addresses to the hot address,
-// on chains that use the account model. The spender carries them.
+// Package sweep decides what to collect: it requests outgoing transactions that bring deposits from their addresses to
+// the hot wallet, on chains that use the account model. Package outgoing carries them out.
 //
-// It never signs or sends, and it books nothing: moving money between addresses of ours changes no account but the
-// network's fee.
+// It never signs or sends, and it books nothing: moving money between addresses of ours changes no ledger account
+// except that of network fees.
 package sweep
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// atOnce bounds how many sweeps of one currency are under way. Those that fail for a reason that no rule foresees are
-// not counted: addresses that a token's issuer has frozen do not stop the sweeps of others.
+// atOnce is the maximum number of sweeps of one currency in progress. Those that fail for an unforeseen reason are not
+// counted: addresses that a token's issuer has frozen do not stop the sweeps of others.
 const atOnce = 32
 
-// Sweeper collects on one chain for as long as its process leads it.
+// Sweeper collects on one chain while its process holds the chain lease.
 type Sweeper struct {
 	DB       *store.DB
 	Chain    chain.Chain
@@ -31,18 +31,20 @@ type Sweeper struct {
 	IDs      *bursar.IDs
 	Log      *slog.Logger
 	Hot      chain.Source
-	MaxFee   bursar.Amount // the most that one transaction may cost, in the native asset
+	MaxFee   bursar.Amount // the highest fee of one transaction, in the native asset
 	Pace     time.Duration
 
-	// Rates tells what a whole unit of a currency is worth in USDT, the zero Rate where that is not known; nil: of none.
+	// Rates returns what a whole unit of a currency is worth in USDT, the zero Rate if that is not known; nil: no rate
+	// is known.
 	Rates interface {
 		Rate(code bursar.CurrencyCode) bursar.Rate
 	}
-	Suspended func(code bursar.CurrencyCode) string // why a currency is not collected now, "" while it is; nil: none is suspended
+	// Suspended returns why a currency is suspended, "" if it is not; nil: no currency is suspended.
+	Suspended func(code bursar.CurrencyCode) string
 }
 
-// Run orders sweeps until ctx ends or the lease is lost. Chains that uses the UTXO model, or whose wallets share the
-// hot address, have nothing to sweep.
+// Run requests sweeps until ctx ends or the lease is lost. Chains that use the UTXO model, or whose wallets share the
+// hot wallet's address, have nothing to sweep.
 func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
 	capabilities := s.Chain.Capabilities()
 	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress {
@@ -53,13 +55,13 @@ func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
 		Pace: cmp.Or(s.Pace, 4*capabilities.Pace),
 		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
 		Failed: func(failures int, err error) {
-			s.Log.Warn("sweeps cannot be ordered now", "chain", capabilities.ID, "failures", failures, "error", err)
+			s.Log.Warn("sweeps cannot be requested now", "chain", capabilities.ID, "failures", failures, "error", err)
 		},
 	}.Run(ctx)
 }
 
-// Step orders the sweeps that are worth their fee now, and those that payments wait for. One currency's trouble holds
-// up no other.
+// Step requests the sweeps that are worth their fee now, and those that payments wait for. An error of one currency
+// does not hold up the others.
 func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	var codes []bursar.CurrencyCode
@@ -92,7 +94,8 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 	return err
 }
 
-// collect orders sweeps of one currency: the largest amounts first, as long as they are worth it or payments lack them.
+// collect requests sweeps of one currency: the largest amounts first, as long as they are worth it or payments need
+// them.
 func (s *Sweeper) collect(
 	ctx context.Context, lease store.Lease, code bursar.CurrencyCode, lacking bursar.Amount,
 ) error {
@@ -131,7 +134,7 @@ func (s *Sweeper) collect(
 	return nil
 }
 
-// without returns what is lacking beyond what sweeps bring that are under way.
+// without returns what is missing beyond what the sweeps in progress bring.
 func without(lacking bursar.Amount, open []bursar.OutgoingTx) (bursar.Amount, error) {
 	for _, p := range open {
 		order, err := outgoing.Order(p)
@@ -163,7 +166,8 @@ func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.
 		return err
 	})
 	if err == nil && ordered {
-		s.Log.Info("sweep ordered", "spend", order.ID, "chain", capabilities.ID, "address", h.Base, "currency", currency.Code)
+		s.Log.Info("sweep requested", "spend", order.ID, "chain", capabilities.ID, "address", h.Base,
+			"currency", currency.Code)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-// Package followtest follows a chain in memory step by step, for the tests of packages that take in its blocks.
+// Package followtest follows an in-memory chain step by step, for the tests of packages that handle its blocks.
 package followtest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Harness is a chain in memory that is followed step by step, with one account and one wallet on it.
+// Harness is an in-memory chain that is followed step by step, with one account and one wallet on it.
 type Harness struct {
 	service.Followed
 	T       *testing.T
@@ -28,18 +28,18 @@ type Harness struct {
 	Tokens  bursar.Wallet // of TOKEN
 }
 
-// Run runs a test on both databases. depth is how many blocks are remembered, 0 for the chain's own number.
+// Run runs a test on both databases. depth is the number of remembered blocks; 0: the chain's own number.
 func Run(t *testing.T, depth int, test func(t *testing.T, f *Harness)) {
 	t.Helper()
 	RunAs(t, Setting{Chain: sim.Config{ReorgDepth: depth}}, test)
 }
 
-// Setting is what a test changes of the chain, and of the currencies COIN, the native asset, and TOKEN.
+// Setting is what a test changes about the chain and about the currencies COIN, the native asset, and TOKEN.
 type Setting struct {
 	Chain  sim.Config
 	Native bursar.Currency
 	Token  bursar.Currency
-	UTXO   bool // the chain has UTXOs in the place of accounts
+	UTXO   bool // the chain uses the UTXO model instead of the account model
 	Idle   bool // nothing is followed before the test begins
 	Before func(w *bursar.Wallet)
 }
@@ -103,7 +103,7 @@ func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
 	return f
 }
 
-// AddWallet commits a wallet of the account.
+// AddWallet commits a wallet for the account.
 func (f *Harness) AddWallet(w *bursar.Wallet, before func(*bursar.Wallet)) {
 	f.T.Helper()
 	f.Must(f.DB.Do(f.T.Context(), func(tx *store.Tx) (err error) {
@@ -119,7 +119,7 @@ func (f *Harness) AddWallet(w *bursar.Wallet, before func(*bursar.Wallet)) {
 	}))
 }
 
-// SetHot gives the service another address of its own.
+// SetHot changes the hot wallet's address of the service.
 func (f *Harness) SetHot(base string) {
 	f.Hot, f.Deposits.Hot, f.Externals.Hot = base, base, base
 	f.Watch = follow.NewWatch(f.DB, f.Sim.Capabilities(), base)
@@ -146,8 +146,8 @@ func (f *Harness) Pay(units uint64) string {
 	return f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(units)})
 }
 
-// State is what the database says: the cursor, the credited balance, the deposits by status, and how many events there
-// are.
+// State is a summary of the database: the cursor, the credited balance, the deposits by status, and the number of
+// events.
 func (f *Harness) State() string {
 	f.T.Helper()
 	var text string
@@ -171,7 +171,7 @@ func (f *Harness) State() string {
 		}
 		amount, negative := balance.Net(ledger.Liability)
 		if negative {
-			f.T.Errorf("the customer is %s below zero", amount)
+			f.T.Errorf("the account is %s below zero", amount)
 		}
 		text = fmt.Sprintf("block %d, %s credited, %v, %d events", cursor.Height, amount, counts, len(events))
 		return err
@@ -186,7 +186,7 @@ func (f *Harness) Want(text string) {
 	}
 }
 
-// Alarms are the open alarms' kinds and messages.
+// Alarms returns the kinds and messages of the open alarms.
 func (f *Harness) Alarms() (list []string) {
 	f.T.Helper()
 	f.Must(f.DB.View(f.T.Context(), func(tx *store.Tx) error {
@@ -203,14 +203,14 @@ func (f *Harness) WantAlarm(kind, message string) {
 	f.T.Helper()
 	if open := f.Alarms(); len(open) != 1 || !strings.HasPrefix(open[0], kind+": ") ||
 		!strings.Contains(open[0], message) {
-		f.T.Fatalf("the alarms are %q, want one of %s with %q", open, kind, message)
+		f.T.Fatalf("the alarms are %q, want one of kind %s that contains %q", open, kind, message)
 	}
 }
 
 func (f *Harness) WantNoAlarm() {
 	f.T.Helper()
 	if open := f.Alarms(); len(open) != 0 {
-		f.T.Fatalf("the alarms are %q", open)
+		f.T.Fatalf("the alarms are %q, want none", open)
 	}
 }
 
