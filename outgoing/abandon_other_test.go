@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// moved returns the UTXOs and nonces that were moved from an outgoing transaction, and what they were moved to.
+// moved returns the UTXOs and nonces that were moved from an outgoing transaction, and the transaction that got them.
 func (r *harness) moved(from bursar.ID) (resources []string, to bursar.ID) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
@@ -28,14 +28,14 @@ func (r *harness) moved(from bursar.ID) (resources []string, to bursar.ID) {
 	return resources, to
 }
 
-// unsignedOf returns what an outgoing transaction was drafted as.
+// unsignedOf returns the unsigned transaction of an outgoing transaction.
 func (r *harness) unsignedOf(id bursar.ID) (unsigned chain.UnsignedTx) {
 	r.t.Helper()
 	r.must(json.Unmarshal(r.spendNow(id).Unsigned, &unsigned))
 	return unsigned
 }
 
-// abandon has an outgoing transaction made void, and returns by what.
+// abandon makes an outgoing transaction void, and returns the transaction that voids it.
 func (r *harness) abandon(id bursar.ID) bursar.ID {
 	r.t.Helper()
 	by, err := r.sender.Abandon(ctx, id, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
@@ -43,7 +43,7 @@ func (r *harness) abandon(id bursar.ID) bursar.ID {
 	return by
 }
 
-// cannotBeVoid checks that an outgoing transaction is not made void, and why.
+// cannotBeVoid checks that an outgoing transaction is not made void, and for which reason.
 func (r *harness) cannotBeVoid(id bursar.ID, want error, words string) {
 	r.t.Helper()
 	before := len(r.open())
@@ -56,8 +56,8 @@ func (r *harness) cannotBeVoid(id bursar.ID, want error, words string) {
 	}
 }
 
-// What makes a transaction void takes home just the UTXOs that every version of it needs, and no others. It is
-// not sent again meanwhile, nor its fee raised: its error names what makes it void.
+// A voiding transaction takes only the UTXOs that every version of the other one needs. Meanwhile the other one is
+// neither sent again nor bumped: its error names the transaction that voids it.
 func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 	config := coined
 	config.BumpAfter = 2
@@ -70,7 +70,7 @@ func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 		first := r.now(w).OutgoingID
 		needed := r.unsignedOf(first).Reservations
 		r.trouble = true
-		r.chain.SetRate(200_000) // its change does not suffice for the fee
+		r.chain.SetRate(200_000) // its change is not enough for the fee
 		for n := 0; n < 5 && r.versionsOf(first) == 1; n++ {
 			r.blocks(1)
 		}
@@ -107,7 +107,7 @@ func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 	})
 }
 
-// recordingChain is a chain that shows what it is asked to draft.
+// recordingChain is a chain that records the requests to build a transaction.
 type recordingChain struct {
 	*sim.Chain
 	seen func(chain.TxRequest)
@@ -118,7 +118,7 @@ func (d recordingChain) Build(ctx context.Context, order chain.TxRequest) (chain
 	return d.Chain.Build(ctx, order)
 }
 
-// What has nothing to take any more is not drafted, and says so.
+// A voiding transaction that has nothing to take any more is not built, and its error says so.
 func TestWhatHasNothingToTakeIsNotBuilt(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
@@ -132,7 +132,7 @@ func TestWhatHasNothingToTakeIsNotBuilt(t *testing.T) {
 	})
 }
 
-// What is unsigned or in a block is nothing to make void; what was signed and reached no node is.
+// A transaction that is unsigned or in a block is not made void; one that was signed and reached no node is.
 func TestOnlyWhatIsOpenIsMadeVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -161,7 +161,7 @@ func TestOnlyWhatIsOpenIsMadeVoid(t *testing.T) {
 	})
 }
 
-// Where no UTXO is left to take, or the chain has no currency that would pay for it, nothing is ordered.
+// If no UTXO is left to take, or no currency of the chain would pay for it, nothing is requested.
 func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
@@ -184,8 +184,8 @@ func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
 	})
 }
 
-// On a chain whose transactions expire nothing is made void; nor what has its nonce and is known, or while a halt
-// covers the native asset.
+// On a chain whose transactions expire nothing is made void; nor is a transaction with a nonce and known bytes, nor any
+// while a halt covers the native asset.
 func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -212,7 +212,7 @@ func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
 	})
 }
 
-// Nothing is built on the change of what is made void.
+// Nothing is built on the change of a transaction that is being made void.
 func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -242,8 +242,8 @@ func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
 	})
 }
 
-// Where the first is included after all, what was to make it void ends with its alarms, and says why; what it had taken
-// is free.
+// If the first transaction is included after all, the one that was to void it ends together with its alarms, and its
+// error says why; the UTXOs that it had taken are free.
 func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
@@ -265,7 +265,7 @@ func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
 	})
 }
 
-// Two that use up the same and both stand in blocks contradict each other: nothing of it is settled.
+// If two transactions that use the same UTXOs are both in blocks, which is a contradiction, neither is settled.
 func TestBothInBlocksIsSettledByNeither(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/outgoing"
 )
 
-// abandoned orders a payment, has it sent and made void by an operator. It returns the order as it was, and its
-// transaction.
+// abandoned has a payment requested, sent and made void by an operator. It returns the withdrawal as it was, and its
+// outgoing transaction.
 func (r *harness) abandoned() (w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	before, to = r.prepare(), r.chain.Named("outside")
@@ -21,7 +21,7 @@ func (r *harness) abandoned() (w bursar.Withdrawal, before bursar.Amount, to str
 	return w, before, to
 }
 
-// once checks that the receiver of a withdrawal has it once and nothing is open.
+// once checks that the receiver of a withdrawal was paid once and that nothing is open.
 func (r *harness) once(w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	r.settle()
@@ -29,7 +29,7 @@ func (r *harness) once(w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.nothingOpen()
 }
 
-// A transaction that is made void is paid again once the proof is final, and not before.
+// A transaction that is made void is paid again once the voiding transaction is final, and not before.
 func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
@@ -46,7 +46,7 @@ func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
 	})
 }
 
-// When it is included all the same, it counts, and what was to make it void ends.
+// If it is included after all, it counts, and the transaction that was to void it ends.
 func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
@@ -60,8 +60,8 @@ func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
 	})
 }
 
-// A reorganisation takes the proof back before it is final, and the first is mined on the other branch; and the other
-// way round.
+// A reorg removes the voiding transaction before it is final, and the first transaction is mined on the other branch;
+// and the other way round.
 func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
@@ -100,7 +100,7 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 	})
 }
 
-// What is not sent or is in a block cannot be made void; nor can one twice.
+// A transaction that is not sent, or is in a block, cannot be made void; nor can one be made void twice.
 func TestWhatCannotBeMadeVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// No other version is made before the first had as many blocks as a transaction has before its fee is bumped: it may
-// come back.
+// No other version is built before the adopted one had as many blocks as a transaction has before its fee is bumped: it
+// may be included again.
 func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
@@ -36,16 +36,15 @@ func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 	})
 }
 
-// Before another version is signed, the database knows what it is and has reserved all that it uses up, and it is
-// counted. The signer that is away is asked for the same again and again: no fee is raised over a version that nobody
-// has signed.
+// Before another version is signed, it is stored, everything that it uses is reserved, and it is counted. A signer that
+// is unavailable is asked for the same version again: no fee is bumped over a version that nobody has signed.
 func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdoptedOf(985_000_000)
 		lost := r.now(w).OutgoingID
 		r.trouble = true
 		if r.chain.SetRate(30); r.chain.Capabilities().Model == chain.UTXOModel {
-			r.chain.SetRate(200_000) // the change does not suffice for the fee
+			r.chain.SetRate(200_000) // the change is not enough for the fee
 		}
 		var fees []string
 		kept := &tally{}
@@ -95,7 +94,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 	})
 }
 
-// What cannot be counted is not signed.
+// A version that cannot be counted is not signed.
 func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
@@ -112,8 +111,8 @@ func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
 	})
 }
 
-// One that comes back while the other version is drafted or signed counts: that one is not signed any more, or is
-// signed and dropped, and is with no node.
+// If the adopted transaction is included again while the other version is built or signed, it counts: the other version
+// is not signed any more, or is signed and discarded, and no node gets it.
 func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 	for name, late := range map[string]bool{"drafted": false, "signed": true} {
 		t.Run(name, func(t *testing.T) {
@@ -153,8 +152,8 @@ func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 	}
 }
 
-// A halt that begins while the other version is drafted holds it back before it is signed, and leaves what is reserved
-// as it was.
+// A halt that begins while the other version is built holds it back before it is signed, and leaves the reservations as
+// they were.
 func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
@@ -177,7 +176,7 @@ func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 	})
 }
 
-// One that has lost the lead while it was signed keeps what was counted: another process may have sent the same by now.
+// A process that lost the lease while it signed keeps its count: another process may have sent the same version by now.
 func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
@@ -198,7 +197,8 @@ func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
 	})
 }
 
-// Of two that vanished, the one with the higher nonce waits for the other, which alone is signed.
+// Of two transactions that were reorged out, the one with the higher nonce waits for the other one, which alone is
+// signed.
 func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
 	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		r.prepare()
@@ -232,8 +232,8 @@ func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
 	})
 }
 
-// The fee of another version of a token's payment is the operator's to pay: where their own funds do not cover it, it
-// is not signed.
+// The operator pays the fee of another version of a token payment: if the operator funds do not cover it, it is not
+// signed.
 func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
 	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
@@ -256,6 +256,6 @@ func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
 	})
 }
 
-// dearForTheOperator is a rate at which a transaction of a token costs more than the operator has, and less than is
-// allowed.
+// dearForTheOperator is a fee rate at which a token transaction costs more than the operator funds, and less than the
+// fee limit.
 const dearForTheOperator = 8_200

@@ -8,8 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// beaten has a forgotten payment adopted from a block after another one of ours was signed over what it uses up, and
-// that block reorged out: both are open, and only the other one's bytes are known. The account of the first is frozen.
+// beaten has a forgotten payment adopted from a block after another transaction of ours was signed with the same
+// resources, and that block reorged out: both are open, and only the other one's bytes are known. The account of the
+// first is frozen.
 func (r *harness) beaten() (lost, other bursar.Withdrawal) {
 	r.t.Helper()
 	r.step()
@@ -43,8 +44,8 @@ func (r *harness) beaten() (lost, other bursar.Withdrawal) {
 	return lost, other
 }
 
-// A payment whose bytes are not known ends as soon as another one of ours that uses up the same is final, and is made
-// again then. Until then both stay open, and nothing else is made of it.
+// A payment whose bytes are not known ends as soon as another transaction of ours with the same resources is final, and
+// is requested again then. Until then both stay open, and no other version of it is built.
 func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, other := r.beaten()
@@ -94,7 +95,7 @@ func (r *harness) versionsOf(id bursar.ID) (n int) {
 	return n
 }
 
-// Where it comes back instead, it counts, and the other one is paid by another transaction.
+// If it is included again instead, it counts, and the payment of the other one is made by another transaction.
 func TestAnAdoptedPaymentThatComesBackBeatsOurs(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, other := r.beaten()

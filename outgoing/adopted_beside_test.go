@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// An adopted transaction has used up UTXOs that another one of ours has reserved, which is signed and was never sent.
-// When it is final they are gone all the same.
+// If an adopted transaction has used UTXOs that another one of ours has reserved, which is signed and was never sent,
+// they are spent once it is final.
 func TestAnAdoptedTransactionUsesUpWhatAnotherHasReserved(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -43,7 +43,7 @@ func TestAnAdoptedTransactionUsesUpWhatAnotherHasReserved(t *testing.T) {
 		r.do(func(tx *store.Tx) error {
 			return book.Resolve(ctx, tx, recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"})
 		})
-		r.trouble = true // what is signed can never be sent
+		r.trouble = true // the signed one can never be sent
 		r.chain.Mine(3)
 		r.catchUp()
 		r.check(r.sender.Step(ctx, r.lease))

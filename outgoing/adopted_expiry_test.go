@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// outlives mines block by block and checks that a lost payment stays open as long as over says that it is not over, and
-// that it is ended in the very step in which it is.
+// outlives mines block by block and checks that a lost payment stays open as long as over reports false, and that it
+// ends in the same step in which over reports true.
 func (r *harness) outlives(lost bursar.ID, blocks int, over func() bool) {
 	r.t.Helper()
 	for range blocks {
@@ -30,8 +30,8 @@ func (r *harness) outlives(lost bursar.ID, blocks int, over func() bool) {
 	}
 }
 
-// A payment whose bytes are not known ends as soon as the final blocks are past the longest life that it can have, and
-// a quarter more, and no block before.
+// A payment whose bytes are not known ends as soon as the final blocks are past the longest possible lifetime plus a
+// quarter, and no block earlier.
 func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 	t.Parallel()
 	each(t, models["expiring"], func(t *testing.T, r *harness) {
@@ -46,8 +46,8 @@ func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 	})
 }
 
-// What others may have signed to live longer stays open past every lifetime: what an operator has explained, wholly or
-// in part.
+// A transaction that others may have signed with a longer lifetime stays open past every lifetime: one that an operator
+// has resolved, wholly or in part.
 func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 	t.Parallel()
 	own := func(r *harness, item int64) {
@@ -92,8 +92,8 @@ func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 	}
 }
 
-// Of two versions, of which one is known and has expired, the other's bytes are not: both have to be over, and then it
-// is paid by another transaction.
+// If one of two versions is known and has expired, and the bytes of the other one are not known, both must be over
+// before another transaction pays.
 func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 	t.Parallel()
 	each(t, models["expiring"], func(t *testing.T, r *harness) {
@@ -159,12 +159,12 @@ func (p perishable) After(
 	return blocks, err
 }
 
-// Where transactions live for a time, the clock of the final blocks counts besides their number, as the chain shows it:
-// an answer about another block, none at all, or an error ends nothing.
+// If transactions live for a time, the time of the final blocks counts in addition to their number. An answer about
+// another block, no answer, or an error ends nothing.
 func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		const life = 10 * time.Second // and as many blocks
+		const life = 10 * time.Second // and the same number of blocks
 		r := newHarness(t, db, models["expiring"])
 		w, first := r.lostAdopted()
 		lost := r.now(w).OutgoingID
@@ -217,7 +217,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 	})
 }
 
-// everything is a watch of all that there is.
+// everything is a watch that matches everything.
 type everything struct{}
 
 func (everything) Sync(context.Context) error { return nil }

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// vanishes has what is in the last blocks reorged out, and no node know it any more.
+// vanishes reorgs out the contents of the last blocks, and makes every node forget them.
 func (r *harness) vanishes(txID string) {
 	r.t.Helper()
 	r.undo(txID, txID)
@@ -22,8 +22,7 @@ func (r *harness) vanishes(txID string) {
 	}
 }
 
-// refusedAgain checks that no other version of an outgoing transaction is made, for a reason that the operator can
-// read.
+// refusedAgain checks that no other version of an outgoing transaction is built, and that its error gives the reason.
 func (r *harness) refusedAgain(lost bursar.ID, reason string) {
 	r.t.Helper()
 	r.waitedFor(lost)
@@ -37,8 +36,8 @@ func (r *harness) refusedAgain(lost bursar.ID, reason string) {
 	r.sender.Signer = r.signer
 }
 
-// What an operator has said was paid to another address than ordered is not made again: it would pay what nobody
-// ordered.
+// A transaction that, by an operator's resolution, paid another address than requested has no other version: that would
+// pay what nobody requested.
 func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		old := r.chain.Named("old address")
@@ -61,7 +60,8 @@ func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 	})
 }
 
-// What is said to be the operator's own is not made again, whether it halted the chain or was unclear after a restore.
+// A transaction that was resolved as the operator's own has no other version, whether it halted the chain or was
+// unclear after a restore.
 func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
 	for name, forgot := range map[string]bool{"unclear": true, "halted": false} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func (r *harness) externalSpend(txID string) (x store.ExternalSpend) {
 	return x
 }
 
-// One that failed on the chain is not made again: it would pay nobody.
+// A transaction that failed on the chain has no other version: it would pay nobody.
 func TestAnAdoptedFailureIsNotMadeAgain(t *testing.T) {
 	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		r.prepare()
@@ -119,7 +119,8 @@ func TestAnAdoptedFailureIsNotMadeAgain(t *testing.T) {
 	})
 }
 
-// A sweep that vanished is made again as it was, with gas where its address has too little of it by now.
+// A sweep that was reorged out for good is built again with the same contents, and with gas if its address has too
+// little of it by now.
 func TestAnAdoptedSweepThatVanishesIsMadeAgain(t *testing.T) {
 	for name, dear := range map[string]bool{"with the gas that it has": false, "with more gas": true} {
 		t.Run(name, func(t *testing.T) {

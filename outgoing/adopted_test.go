@@ -15,14 +15,14 @@ import (
 
 const alarmBytesUnknown = "bytes_unknown"
 
-// lostAdopted has a payment made that the database forgets and adopts from a block, and that block is reorged out with
-// the payment, which no node knows any more. It returns the withdrawal and the transaction.
+// lostAdopted has a payment made that the database forgets and adopts from a block, and that block reorged out with the
+// payment, which no node has any more. It returns the withdrawal and the transaction.
 func (r *harness) lostAdopted() (w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	return r.lostAdoptedOf(300_000_000)
 }
 
-// lostAdoptedOf is lostAdopted of a payment of so many units.
+// lostAdoptedOf is lostAdopted for a payment of a given number of units.
 func (r *harness) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	r.prepare()
@@ -44,7 +44,7 @@ func (r *harness) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string)
 	return w, adopted.TxID
 }
 
-// holdsOnce checks that a withdrawal's receiver has its amount, once.
+// holdsOnce checks that a withdrawal's receiver was paid its amount once.
 func (r *harness) holdsOnce(list ...bursar.Withdrawal) {
 	r.t.Helper()
 	for _, w := range list {
@@ -56,9 +56,9 @@ func (r *harness) holdsOnce(list ...bursar.Withdrawal) {
 	}
 }
 
-// A payment that the database had forgotten is adopted from a block, and a short reorg leaves it out for good: what
-// comes behind its nonce is paid all the same, and so is what it paid. An alarm says so as soon as the block has been
-// reorged out.
+// If a payment that the database had forgotten is adopted from a block and a short reorg removes it for good, the
+// transactions behind its nonce are included all the same, and its payment is made again. An alarm says so as soon as
+// the block has been reorged out.
 func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
@@ -86,8 +86,8 @@ func (r *harness) wantNone(kind string) {
 	}
 }
 
-// The payment comes back in a later block while the other version of it is under way: it counts, the other one never is
-// included, and the receiver is paid once.
+// If the payment is included again in a later block while the other version of it is in progress, it counts, the other
+// version is never included, and the receiver is paid once.
 func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
@@ -96,7 +96,7 @@ func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 			r.blocks(1)
 			r.chain.ReorgBack(1, first)
 		} else {
-			r.chain.HoldFinality(true) // what is made in its place does not become final
+			r.chain.HoldFinality(true) // the other version does not become final
 			r.chain.SetRate(30)        // so that it is another transaction
 			second := ""
 			for n := 0; n < 40 && second == ""; n++ {
@@ -130,8 +130,8 @@ func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 	})
 }
 
-// What an operator makes void is paid again by another transaction that cannot be included beside it, once that is
-// final; and where the first comes back before that, it counts.
+// A payment that an operator made void is paid again by another transaction that cannot be included beside it, once
+// that is final; and if the first is included before that, it counts.
 func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 	for name, back := range map[string]bool{"it is gone": false, "it comes back": true} {
 		for model, config := range models {
@@ -169,8 +169,8 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 	}
 }
 
-// sharesResource checks that every version of an outgoing transaction that has one uses up something that the first
-// version of another one does.
+// sharesResource checks that every version of one outgoing transaction uses something that the first version of another
+// one uses.
 func (r *harness) sharesResource(lost, by bursar.ID) {
 	r.t.Helper()
 	resources := func(id bursar.ID) (list [][]string) {
@@ -193,8 +193,9 @@ func (r *harness) sharesResource(lost, by bursar.ID) {
 	}
 }
 
-// What paid for something that no order asked for, by an operator's word, is not made again: it waits, its error names
-// the command, and once an operator has had it made void, what came behind its nonce is paid.
+// A transaction that, by an operator's resolution, paid something that no request asked for has no other version: it
+// waits, its error names the command, and once an operator has made it void, the transactions behind its nonce are
+// included.
 func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 	for model, config := range models {
 		if config.Expiry > 0 {

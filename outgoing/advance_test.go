@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A payment that was taken up before its currency was suspended is not drafted any more, and the operator reads why; it
-// goes on after that.
+// A payment that was assigned to an outgoing transaction before its currency was suspended is not built, and its error
+// says why; it goes on after the suspension.
 func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -43,7 +43,8 @@ func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
 	})
 }
 
-// During the halt of a chain nothing is taken up from the queue and nothing is drafted that was taken up before.
+// During a halt of the chain no queued withdrawal is assigned, and no outgoing transaction is built that was requested
+// before.
 func TestNothingIsTakenUpOrBuiltDuringAHalt(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -65,7 +66,7 @@ func TestNothingIsTakenUpOrBuiltDuringAHalt(t *testing.T) {
 	})
 }
 
-// What keeps a payment from being signed is read beside it, and is gone once it is over.
+// The reason why a payment cannot be signed is stored with it, and is cleared once it no longer applies.
 func TestWhatKeepsAPaymentFromBeingSignedIsRead(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -88,9 +89,9 @@ func TestWhatKeepsAPaymentFromBeingSignedIsRead(t *testing.T) {
 	})
 }
 
-// What ends before it is signed ends with the reason that it had, and is not asked for its bytes: a payment that can
-// never be made, a batch that is tried in smaller company, a sweep that is not worth its fee, and one whose deposit was
-// reorged out.
+// An outgoing transaction that ends before it is signed ends with its reason, and its bytes are not asked for: a
+// payment that can never be made, a batch that is retried in smaller batches, a sweep that is not worth its fee, and a
+// sweep whose deposit was reorged out.
 func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 	ended := func(t *testing.T, r *harness, id bursar.ID, reason string) {
 		t.Helper()
@@ -100,7 +101,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 			t.Errorf("it is %s: %q, want %q", got.Status, got.Error, reason)
 		}
 	}
-	// taken has one step take something up that is not drafted yet.
+	// taken runs one step that makes an outgoing transaction which is not built yet.
 	taken := func(r *harness) bursar.ID {
 		r.t.Helper()
 		r.trouble = true
@@ -154,7 +155,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 			r.step()
 			r.pay(r.wallet(0).Address, 10_000_000)
 			r.chain.Mine(3)
-			r.step() // ordered
+			r.step() // requested
 			id := r.only().ID
 			r.chain.SetRate(1000)
 			r.step()
@@ -180,8 +181,8 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 	})
 }
 
-// A token at the address of a sweep that hangs is given to that sweep: what was ordered for it ends without being
-// drafted or signed.
+// A token at the address of a hanging sweep is given to that sweep: the sweep that was requested for it ends without
+// being built or signed.
 func TestASweepThatIsGivenAwayIsNotBuilt(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()

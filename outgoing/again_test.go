@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// doubtful has a payment that was signed and that no node knows, and an external spend that may have paid the same:
-// what that one paid can be said once the other can never be included.
+// doubtful has a payment that was signed and that no node has, and an external spend that may have paid the same: what
+// the external spend paid is known only once the payment can never be included.
 func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
 	r.t.Helper()
 	r.prepare()
@@ -33,8 +33,8 @@ func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
 	return w, external
 }
 
-// What may have been paid by an external spend is judged again as soon as what was to pay it has expired: it is paid,
-// once.
+// An external spend that may have made a payment is judged again as soon as our transaction for that payment has
+// expired: it is paid once.
 func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()
@@ -58,8 +58,8 @@ func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 	})
 }
 
-// A node that cannot say whether ours has expired is no reason to judge: the step says so, and the next one asks again.
-// One that has lost the lead judges nothing.
+// If a node cannot tell whether our transaction has expired, nothing is judged: the step returns an error, and the next
+// one asks again. A process that lost the lease judges nothing.
 func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()
@@ -86,7 +86,8 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 	})
 }
 
-// One that has lost the lead while it asked whether ours has expired judges nothing either where it has not.
+// A process that lost the lease while it asked whether our transaction has expired judges nothing, also if it has not
+// expired.
 func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.doubtful()
@@ -97,7 +98,7 @@ func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
 	})
 }
 
-// What is not signed yet is not ended while something is unclear: it goes on once that is over.
+// An unsigned transaction is not ended while an external spend is unclear: it goes on once that is resolved.
 func TestWhatIsUnsignedOutlastsADoubt(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.prepare()

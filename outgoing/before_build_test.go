@@ -15,9 +15,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What has to be known before anything is drafted – whether a refund is called back, whether a sweep has something to
-// collect or another one's nonce to take, whether a halt or a freeze holds it – cannot be read: nothing is drafted or
-// signed, and the operator reads why.
+// If the database cannot be read for what must be known before a transaction is built – whether a refund is called
+// back, whether a sweep has something to collect or a hanging sweep's nonce to take, whether a halt or a freeze holds
+// it –, nothing is built or signed, and the error says why.
 func TestNothingIsBuiltThatCannotBeAskedAbout(t *testing.T) {
 	refused := errors.New("the database refuses")
 	for name, of := range map[string]struct {
@@ -37,11 +37,11 @@ func TestNothingIsBuiltThatCannotBeAskedAbout(t *testing.T) {
 				if of.kind == chain.KindSweep {
 					r.pay(r.wallet(0).Address, 400_000_000)
 					r.chain.Mine(3)
-					r.step() // ordered
+					r.step() // requested
 				} else {
 					r.chain.Fail("draft", 1, nil)
 					r.order(100_000_000, r.chain.Named("outside"))
-					r.step() // taken up
+					r.step() // assigned
 				}
 				node, signed, left := r.record(), r.signs(), 1
 				r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
@@ -68,7 +68,7 @@ func TestNothingIsBuiltThatCannotBeAskedAbout(t *testing.T) {
 	}
 }
 
-// Of a batch whose transaction can never be included, all that it paid waits again, and is paid once.
+// If a batch can never be included, all its withdrawals are requeued and paid once.
 func TestAllOfABatchThatIsLostIsPaidAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -101,7 +101,7 @@ func TestAllOfABatchThatIsLostIsPaidAgain(t *testing.T) {
 	})
 }
 
-// resolving is a chain that takes a transaction while an operator has it given up.
+// resolving is a chain that accepts a transaction while an operator gives it up.
 type resolving struct {
 	*recorded
 	resolve func()
@@ -113,7 +113,7 @@ func (c resolving) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return err
 }
 
-// An operator resolves a transaction while it is being sent: that counts, and nothing is noted over it.
+// If an operator resolves a transaction while it is being sent, the resolution counts and is not overwritten.
 func TestWhatAnOperatorResolvesMeanwhileStays(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -138,8 +138,8 @@ func TestWhatAnOperatorResolvesMeanwhileStays(t *testing.T) {
 	})
 }
 
-// The books are audited in every step that pays, not once in the life of a process: who raises a balance after the
-// first payment is not paid either.
+// The books are audited in every step that pays, not once per process: a balance that is raised in the database after
+// the first payment is not paid either.
 func TestTheBooksAreAuditedInEveryStepThatPays(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A database that was put back is known to be older from its first moment on, before any service has looked at it; once
-// one has, the chain recovers instead.
+// A database that was restored from a backup is known to be older from the first moment, before any service has looked
+// at it; once one has, the chain recovers instead.
 func TestADatabaseThatWasPutBackIsKnownToBeBehind(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -20,7 +20,7 @@ func TestADatabaseThatWasPutBackIsKnownToBeBehind(t *testing.T) {
 		}
 		r.order(300_000_000, r.chain.Named("receiver"))
 		before := r.backup()
-		r.step() // it is signed, which the backup does not know
+		r.step() // it is signed after the backup
 		r.restore(before)
 		if why, err := r.guard(file).Behind(ctx); why == "" || err != nil || r.recovering() {
 			t.Errorf("before anybody has looked: %q, %v, recovering %t", why, err, r.recovering())

@@ -22,7 +22,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// bank is what follows and pays on a real bitcoind, driven step by step.
+// bank is the follower and the sender on a real bitcoind, driven step by step.
 type bank struct {
 	*harness
 	node  *bitcoindtest.Node
@@ -93,14 +93,14 @@ func (b *bank) open() {
 	b.round()
 }
 
-// round has the follower catch up and the spender take a step.
+// round lets the follower catch up and the sender take a step.
 func (b *bank) round() {
 	b.t.Helper()
 	b.catchUp()
 	b.must(b.sender.Step(ctx, b.lease))
 }
 
-// mine has blocks made one by one, with a round behind each.
+// mine mines blocks one by one, with a round after each.
 func (b *bank) mine(blocks int) {
 	b.t.Helper()
 	for range blocks {
@@ -109,7 +109,7 @@ func (b *bank) mine(blocks int) {
 	}
 }
 
-// paid has the node pay amounts to a new wallet of an account, each in an output of its own, and returns the
+// paid makes the node pay amounts to a new wallet of an account, each in an output of its own, and returns the
 // transactions.
 func (b *bank) paid(account int, amounts ...uint64) []string {
 	b.t.Helper()
@@ -122,7 +122,7 @@ func (b *bank) paid(account int, amounts ...uint64) []string {
 	return b.node.Pay(b.t, payments...)
 }
 
-// ordered takes an order of an account.
+// ordered requests a withdrawal of an account.
 func (b *bank) ordered(account int, amount, to string) bursar.Withdrawal {
 	b.t.Helper()
 	w, err := b.withdrawals.Request(ctx, withdrawal.Order{Account: b.accounts[account], Currency: "BTC", Amount: amount,
@@ -131,7 +131,7 @@ func (b *bank) ordered(account int, amount, to string) bursar.Withdrawal {
 	return w
 }
 
-// inputs are what a transaction of the node's pool or chain spends.
+// inputs returns the outputs that a transaction of the node's mempool or chain spends.
 func (b *bank) inputs(txID string) (list []outpoint) {
 	b.t.Helper()
 	var tx struct {
@@ -146,7 +146,7 @@ type outpoint struct {
 	Vout int    `json:"vout"`
 }
 
-// balanced holds the books against what the node finds.
+// balanced compares the books with what the node reports.
 func (b *bank) balanced() {
 	b.t.Helper()
 	lines, err := (&reconcile.Reconciler{DB: b.db, Chain: b.chain, Registry: b.registry, Hot: b.hot.Base}).Run(ctx)
@@ -158,9 +158,9 @@ func (b *bank) balanced() {
 	}
 }
 
-// A payer takes back a deposit by a reorganisation and spends its UTXOs again, after the deposit went into somebody
-// else's withdrawal. Once a real node has made the second outgoing transaction final, the withdrawal's transaction is
-// proven dead and another one pays it, once.
+// A payer undoes a deposit by a reorg and spends its UTXOs again, after the deposit was used in somebody else's
+// withdrawal. Once a real node has made the second transaction final, the withdrawal's transaction is proven never to
+// be included and another one pays it, once.
 func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b := newBank(t)
 	small := make([]uint64, 20)
@@ -217,7 +217,7 @@ func (b *bank) utxos() (n int) {
 	return n
 }
 
-// spendAgain has the node's wallet send what some outputs hold to somebody else.
+// spendAgain makes the node's wallet send the value of some outputs to somebody else.
 func (b *bank) spendAgain(funds []outpoint) {
 	b.t.Helper()
 	var bare string
@@ -247,8 +247,8 @@ func (b *bank) spendAgain(funds []outpoint) {
 	b.node.Call(b.t, nil, "sendrawtransaction", signed.Hex, 0)
 }
 
-// Many small deposits are made one by a transaction that a real node confirms, and a withdrawal is paid of what it
-// made.
+// Many small deposits are consolidated by a transaction that a real node confirms, and a withdrawal is paid from the
+// result.
 func TestAConsolidationOnARealNode(t *testing.T) {
 	b := newBank(t)
 	b.sender.ConsolidateAbove = 20

@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Between the order and the reservation: what an adapter builds, and what changes while it does.
+// Between the request and the reservation: what an adapter builds, and what changes while it does.
 
-// building is a chain of which a test builds the transactions.
+// building is a chain whose transactions a test builds.
 type building struct {
 	*sim.Chain
 	build func(context.Context, chain.TxRequest) (chain.UnsignedTx, error)
@@ -24,8 +24,7 @@ func (b building) Build(ctx context.Context, order chain.TxRequest) (chain.Unsig
 	return b.build(ctx, order)
 }
 
-// wantUnreserved checks that one outgoing transaction is open, that it has reserved nothing, and what the operator
-// reads of it.
+// wantUnreserved checks that one outgoing transaction is open, that it has reserved nothing, and what its error says.
 func (r *harness) wantUnreserved(text string) {
 	r.t.Helper()
 	open := r.open()
@@ -57,8 +56,8 @@ func TestWhatIsHaltedWhileItIsBuiltReservesNothing(t *testing.T) {
 	})
 }
 
-// A transaction that an adapter builds with another nonce than the next one is not signed: those between would never
-// come.
+// A transaction that an adapter builds with another nonce than the next one is not signed: the nonces in between would
+// never be used.
 func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -82,8 +81,8 @@ func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 	})
 }
 
-// The operator's own funds are more than nothing and less than a fee: what a token payout would cost beyond them is not
-// taken from customers, though it shows only once the transaction is built.
+// If the operator funds are more than zero and less than a fee, the part of a token payout's fee beyond them is not
+// taken from customers, although it is known only once the transaction is built.
 func TestAFeeBeyondTheOperatorsFundsIsNotPaid(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
@@ -94,7 +93,7 @@ func TestAFeeBeyondTheOperatorsFundsIsNotPaid(t *testing.T) {
 		_, err := r.withdraw(0, 100_000_000, r.chain.Named("sweeps what there is"))
 		r.must(err)
 		r.settle()
-		r.pay(bursar.Address{Base: r.hot.Base}, 50_000) // the operator's
+		r.pay(bursar.Address{Base: r.hot.Base}, 50_000) // operator funds
 		r.give(token.Code, bursar.Address{Base: r.hot.Base}, 20_000)
 		r.give(token.Code, r.walletOf(1, token.Code).Address, 20_000)
 		r.chain.Mine(4)
@@ -129,8 +128,7 @@ func (r *harness) putUTXOs(n int) {
 	})
 }
 
-// Of more UTXOs than are looked at for one transaction, it is not said that funds are missing: it is consolidation that
-// helps.
+// If there are more UTXOs than one build looks at, the transaction does not wait for funds but for consolidation.
 func TestMoreUTXOsThanOneTransactionLooksAtAreNoLackOfFunds(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 1 << 20

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// signs has the spender's signer note whose transactions it signs.
+// signs makes the sender's signer record whose transactions it signs.
 func (r *harness) signs() *[]bursar.ID {
 	var ids []bursar.ID
 	r.sender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, order chain.TxRequest,
@@ -27,8 +27,7 @@ func (r *harness) versionsFor(w bursar.Withdrawal) int64 {
 	return r.spendNow(r.now(w).OutgoingID).Versions
 }
 
-// A payment whose change another one has used already keeps its fee: a bump would make the other one void. It is sent
-// again.
+// A payment whose change another one has used keeps its fee: a bump would make the other one void. It is sent again.
 func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -55,8 +54,7 @@ func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
 	})
 }
 
-// Of two payments behind each other the first is bumped, and then the second, whose fee would have kept it from the
-// chain as well.
+// Of two payments with consecutive nonces the first is bumped, and then the second, whose own fee is too low as well.
 func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
@@ -72,7 +70,7 @@ func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
 			t.Errorf("after three blocks the first has %d versions and the second %d", one, two)
 		}
 		node.since()
-		r.chain.SetRate(1000) // nor does a block take these
+		r.chain.SetRate(1000) // a block does not include these either
 		r.chain.Mine(1)
 		r.step()
 		if got := r.versionsFor(second); got != 2 {
@@ -84,8 +82,7 @@ func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
 	})
 }
 
-// While what a payment waits behind cannot be bumped, nobody signs anything for that payment, and it is sent again with
-// each block.
+// While a payment waits behind one that cannot be bumped, it is not signed again, and is sent again with each block.
 func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
@@ -121,11 +118,11 @@ func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 	})
 }
 
-// errorOf is what the operator reads of a withdrawal's transaction.
+// errorOf returns the error of a withdrawal's outgoing transaction.
 func (r *harness) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.now(w).OutgoingID).Error }
 
-// The bytes of a payment that a halt holds expire, which frees their nonce. What waits behind it is not bumped: no fee
-// would bring it into a block before another one has that nonce.
+// The bytes of a payment that a halt holds expire, which frees their nonce. A payment that waits behind that nonce is
+// not bumped: no fee would bring it into a block before another transaction has that nonce.
 func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
 	config := bumping()
 	config.Expiry = 14
@@ -156,7 +153,7 @@ func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
 	})
 }
 
-// What makes a held payment void shares its nonce. That is no reason to wait behind it: its own fee is bumped while it
+// A voiding transaction shares the nonce of the held payment. That is no reason to wait: its own fee is bumped while it
 // is too low.
 func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
@@ -189,8 +186,7 @@ func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
 	})
 }
 
-// An adapter that drafts a bump which does not use up what the first version does would have both included. Nothing of
-// it is signed.
+// A fee bump that does not use the resources of the first version could be included beside it. It is not signed.
 func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
@@ -215,7 +211,8 @@ func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 	})
 }
 
-// A halt that begins before or while a bump is drafted: no node is asked in vain, and the signer is not asked.
+// If a halt begins before a fee bump is built, no node is asked; if it begins before or while the bump is built, the
+// signer is not asked.
 func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 	for name, during := range map[string]bool{"before it is drafted": false, "while it is drafted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -250,8 +247,8 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 	}
 }
 
-// A block brings the first version while the second is signed: the second is neither kept nor sent, and that is no
-// trouble.
+// If a block includes the first version while the second is signed, the second is neither stored nor sent, and that is
+// no error.
 func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
@@ -272,7 +269,7 @@ func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
 	})
 }
 
-// UTXOs that are made one while fees are low wait for low fees again: their transaction is not bumped.
+// A consolidation that was made while fees were low waits for low fees again: it is not bumped.
 func TestAConsolidationIsNotBumped(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.scatter(30, 2_000_000)

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A fee bump may need a further coin. When the lower one is mined after all, that coin is still there to be spent.
+// A fee bump may need a further UTXO. If the lower version is mined after all, that UTXO can still be spent.
 func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -22,7 +22,7 @@ func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		before, to := r.available(0), r.chain.Named("outside")
-		w := r.order(299_998_000, to) // the largest coin carries no more than the first fee
+		w := r.order(299_998_000, to) // the largest UTXO is only enough for the first fee
 		r.step()
 		low := r.version(r.now(w).TxID)
 		r.chain.SetRate(40)
@@ -45,7 +45,7 @@ func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
 	})
 }
 
-// A transaction that cannot be replaced now is sent again all the same: a node may have forgotten it.
+// A transaction that cannot be replaced now is sent again: a node may have forgotten it.
 func TestABumpThatCannotBeMadeIsSentAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -62,7 +62,7 @@ func TestABumpThatCannotBeMadeIsSentAgain(t *testing.T) {
 	})
 }
 
-// watched is a signer that tells of every draft before it signs.
+// watched is a signer that reports every unsigned transaction before it signs.
 type watched struct {
 	outgoing.Signer
 	tell func(chain.UnsignedTx)
@@ -75,7 +75,7 @@ func (s watched) Sign(
 	return s.Signer.Sign(ctx, id, order, unsigned)
 }
 
-// unreserved returns the first claim of an unsigned transaction that no outgoing transaction has made its own.
+// unreserved returns the first resource of an unsigned transaction that no outgoing transaction has reserved.
 func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 	r.t.Helper()
 	for _, resource := range unsigned.Reservations {
@@ -92,7 +92,7 @@ func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 	return found
 }
 
-// Nothing is signed before its UTXOs are claimed, a fee bump neither.
+// Nothing is signed before its UTXOs are reserved, including a fee bump.
 func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -120,7 +120,8 @@ func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 	})
 }
 
-// The first bid enters a block while the second is signed: the second is never sent, and the first is what paid.
+// If a block includes the first version while the second is signed, the second is never sent, and the first is the
+// payment.
 func TestABumpThatComesTooLateIsDropped(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -142,11 +143,12 @@ func TestABumpThatComesTooLateIsDropped(t *testing.T) {
 	})
 }
 
-// Change of one of several versions is not built on before it is final: a block may bring another version instead.
+// Nothing is built on the change of one of several versions before it is final: a block may include another version
+// instead.
 func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
-		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000) // its change stays the largest coin
+		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000) // its change stays the largest UTXO
 		r.pay(r.wallet(0).Address, 900_000_000)
 		r.chain.Mine(3)
 		r.step()
@@ -183,7 +185,7 @@ func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
 	})
 }
 
-// A fee bump for a sweep moves what its order says, though more has arrived at the address meanwhile.
+// A fee bump of a sweep moves the requested amount, although its address has received more since.
 func TestABumpOfASweepMovesWhatItsRequestSays(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
@@ -214,7 +216,7 @@ func TestABumpOfASweepMovesWhatItsRequestSays(t *testing.T) {
 	})
 }
 
-// While what a transaction waits behind cannot be replaced, a fee bump of its own would only cost more.
+// While a transaction waits behind one that cannot be replaced, its own fee is not bumped: that would only cost more.
 func TestNothingIsBumpedBehindANonceThatIsStuck(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -259,20 +261,20 @@ func (s refusing) Sign(
 	return s.Signer.Sign(ctx, id, order, unsigned)
 }
 
-// A sweep collects what is final when it is drafted, though less was there when it was ordered; what is not final
-// stays.
+// A sweep collects what is final when it is built, although less was there when it was requested; deposits that are not
+// final stay.
 func TestASweepCollectsWhatIsFinalByThen(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 400_000_000)
 		r.chain.Mine(3)
-		r.step() // ordered
+		r.step() // requested
 		r.pay(w.Address, 500_000_000)
 		r.chain.Mine(3)
 		r.pay(w.Address, 70_000_000)
 		r.chain.Mine(1)
-		r.step() // drafted
+		r.step() // built
 		r.chain.Mine(1)
 		got := r.chain.Balance(r.hot.Base, "")
 		if got.Less(bursar.Units(890_000_000)) || bursar.Units(900_000_000).Less(got) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// What was taken up and cannot be signed, as with one above the signer's limit, is called back like any other that is
-// not signed; who shared its transaction is paid all the same.
+// A withdrawal that is assigned and cannot be signed, such as one above the signer's limit, can be cancelled like any
+// other that is not signed; the others in its batch are paid.
 func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		limit := map[string]bursar.Amount{"": bursar.Units(1_000_000)}
@@ -28,7 +28,7 @@ func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 		r.must(err)
 		paid, err := r.withdraw(0, 300_000, r.chain.Named("paid"))
 		r.must(err)
-		r.trouble = true // what is refused is an error of the step
+		r.trouble = true // the refusal is an error of the step
 		for range 3 {    // together first, where a transaction can pay both, then alone
 			r.step()
 		}
@@ -61,7 +61,7 @@ func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 	})
 }
 
-// Anyone who cancels while the spender is at it gets the money back or is too late, and never both.
+// A customer who cancels while the sender pays gets the money back or is too late, and never both.
 func TestCancellingRacesWithSigning(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -72,7 +72,7 @@ func TestCancellingRacesWithSigning(t *testing.T) {
 			var cancelled error
 			var both sync.WaitGroup
 			both.Go(func() { _, cancelled = r.withdrawals.Cancel(ctx, w.ID) })
-			both.Go(func() { _ = r.sender.Step(ctx, r.lease) }) // one that loses the race notes it and goes on
+			both.Go(func() { _ = r.sender.Step(ctx, r.lease) }) // the process that loses the race records it and goes on
 			both.Wait()
 			switch {
 			case cancelled == nil: // nothing left
@@ -91,7 +91,7 @@ func TestCancellingRacesWithSigning(t *testing.T) {
 	})
 }
 
-// fund gives the first account and the operator money enough for many drafts at once.
+// fund gives the first account and the operator enough money for many transactions at once.
 func (r *harness) fund() {
 	r.t.Helper()
 	r.step()

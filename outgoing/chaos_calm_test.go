@@ -10,11 +10,11 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// calm ends everything that goes wrong and lets the rest come to rest.
+// calm ends all faults and lets everything finish.
 func (s *chaos) calm() {
 	s.busy = true
 	s.signer.mood = willing
-	s.chain.SetRate(5) // the least that was ever offered: here a child never pays for its parent
+	s.chain.SetRate(5) // the lowest fee ever offered: here a child never pays for its parent
 	for s.expected > 0 {
 		s.newWallet()
 		s.expected--
@@ -35,7 +35,7 @@ func (s *chaos) calm() {
 	for range 4 {
 		s.pay(bursar.Address{Base: s.hot.Base}, 5_000_000_000)
 	}
-	for range 4 { // more may be reversed while it comes to rest
+	for range 4 { // more may be reversed while it finishes
 		s.calmDown(50)
 		s.refuseFrozen()
 	}
@@ -46,7 +46,7 @@ func (s *chaos) calm() {
 	s.settle()
 }
 
-// calmDown lets some blocks pass in which nothing goes wrong.
+// calmDown lets some blocks pass without faults.
 func (s *chaos) calmDown(blocks int) {
 	s.endTrouble()
 	for range blocks {
@@ -58,7 +58,7 @@ func (s *chaos) calmDown(blocks int) {
 	}
 }
 
-// refuseFrozen is the operator, who refuses what accounts have ordered that stay frozen: a deposit that a payment of
+// refuseFrozen is the operator, who rejects the withdrawals of accounts that stay frozen: a deposit that a payment of
 // ours made, and that was reversed with it, does not come back.
 func (s *chaos) refuseFrozen() {
 	list, err := s.withdrawals.List(ctx, bursar.ID{}, store.Page{Limit: 1000})
@@ -85,7 +85,7 @@ func (s *chaos) refuseFrozen() {
 	}
 }
 
-// judge adds to what holds after any play: nothing is held, and nothing is halted.
+// judge checks what holds after any chaos run: nothing is held, and nothing is halted.
 func (s *chaos) judge() error {
 	if err := s.simulatedRun.judge(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (s *chaos) judge() error {
 	})
 }
 
-// noneOverrated insists that no address is believed to hold more than it does.
+// noneOverrated checks that the books of no address show more than it holds.
 func (s *chaos) noneOverrated() error {
 	return s.db.View(ctx, func(tx *store.Tx) error {
 		return tx.Holdings().Each(ctx, s.chain.Capabilities().ID, func(h store.Holding) error {

@@ -20,9 +20,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// chaos is a play with everything that can go wrong at once: two processes that take the lead from each other in the
-// middle of their steps, a flaky signer, an operator who decides at any moment, a clock that jumps, connections that
-// break before any statement, fees that rise and fall, receivers that refuse, and reorganisations deeper than finality.
+// chaos is a scenario with every fault at once: two processes that take the lease from each other in the middle of
+// their steps, a flaky signer, an operator who decides at any moment, a clock that jumps, connections that break before
+// any statement, fees that rise and fall, receivers that refuse, and reorgs deeper than finality.
 type chaos struct {
 	*simulatedRun
 	clock    *clock
@@ -30,10 +30,10 @@ type chaos struct {
 	broken   *interruption
 	procs    [2]*harness
 	leader   int
-	busy     bool   // something happens meanwhile already
+	busy     bool   // something already happens while a process waits
 	bottom   uint64 // where the chain was when it was followed first
 	indexes  uint32 // deposit keys handed out
-	expected int    // orders to wallets that are not made yet
+	expected int    // requests to wallets that are not made yet
 }
 
 func newChaos(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
@@ -56,12 +56,12 @@ func newChaos(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
 	for i := range s.procs {
 		s.start(i)
 	}
-	s.work(s.procs[s.leader].follower.Step) // the chain begins here: what is below is nothing that a reorganisation may touch
+	s.work(s.procs[s.leader].follower.Step) // the chain begins here: no reorg may reach blocks below
 	s.bottom = s.height()
 	return s
 }
 
-// start is a new process, which takes the lead; anyone who had it goes on without knowing.
+// start starts a new process, which takes the lease; the process that held it goes on without knowing.
 func (s *chaos) start(i int) {
 	if leads := s.procs[s.leader]; leads != nil {
 		s.lease = leads.lease
@@ -75,7 +75,7 @@ func (s *chaos) start(i int) {
 	s.procs[i], s.leader = &p, i
 }
 
-// lead hands the lead to a process that goes on with what it has in memory.
+// lead gives the lease to a process that goes on with what it has in memory.
 func (s *chaos) lead(i int) {
 	s.do(func(tx *store.Tx) error {
 		if err := tx.Leases().Release(ctx, s.procs[s.leader].lease); err != nil {
@@ -91,7 +91,7 @@ func (s *chaos) lead(i int) {
 	s.leader = i
 }
 
-// leads reports whether the process that is at work still leads; what a stale one signs goes nowhere.
+// leads reports whether the working process still holds the lease; what a stale one signs is never sent.
 func (m *flakySigner) leads(outgoingID bursar.ID) bool {
 	status := bursar.OutgoingStatus("")
 	m.view(func(tx *store.Tx) error {
@@ -171,7 +171,7 @@ func (s *chaos) act() {
 	}
 }
 
-// amount is now and then below the minimum.
+// amount is sometimes below the minimum.
 func (s *chaos) amount(most uint64) uint64 {
 	if s.random.IntN(8) == 0 {
 		return 1 + s.random.Uint64N(999)
@@ -189,7 +189,7 @@ func (s *chaos) newWallet() {
 	s.indexes++
 }
 
-// order pays an outsider, who on a chain where payments fail may refuse.
+// order requests a payment to an outside address, which may refuse it on a chain where payments fail.
 func (s *chaos) order() {
 	before := len(s.promised)
 	s.simulatedRun.order()
@@ -199,7 +199,7 @@ func (s *chaos) order() {
 	}
 }
 
-// inside pays a wallet of this service, or one that it will have.
+// inside requests a payment to a wallet of this service, or to one that it will have.
 func (s *chaos) inside() {
 	to := s.wallets[s.random.IntN(len(s.wallets))].Address
 	if s.random.IntN(2) == 0 {
@@ -231,7 +231,7 @@ func (s *chaos) decide() {
 	}
 }
 
-// deepReorg drops outsiders' payments and our own; now and then receivers change their mind meanwhile.
+// deepReorg drops payments of others and our own; sometimes receivers change their behavior meanwhile.
 func (s *chaos) deepReorg() {
 	depth := 1 + s.random.IntN(2)
 	if s.random.IntN(4) == 0 {
@@ -253,7 +253,7 @@ func (s *chaos) deepReorg() {
 	s.dropped = append(s.dropped, theirs...)
 }
 
-// within picks some of the transactions that stand in the last blocks.
+// within picks some of the transactions in the last blocks.
 func (s *chaos) within(depth int, txIDs []string) (some []string) {
 	for _, id := range txIDs[max(0, len(txIDs)-40):] {
 		ref, err := s.chain.Find(ctx, id)
@@ -299,7 +299,7 @@ func weather(t *testing.T, seed uint64, url string, config sim.Config) *chaos {
 	return s
 }
 
-// outcome names every withdrawal with what became of it, and the newest block.
+// outcome names every withdrawal with its end, and the newest block.
 func (s *chaos) outcome() string {
 	list, err := s.withdrawals.List(ctx, bursar.ID{}, store.Page{Limit: 1000})
 	s.must(err)
@@ -312,7 +312,7 @@ func (s *chaos) outcome() string {
 	return text
 }
 
-// A seed gives the same storm each time, whatever else the machine does: one that fails can be played again.
+// A seed gives the same chaos run each time, whatever else the machine does: a failing run can be repeated.
 func TestAChaosRunIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	config := sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3}
@@ -332,7 +332,8 @@ func TestAChaosRunIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong at once, the books end equal to the chain, and every withdrawal is paid exactly once or refunded.
+// Whatever faults happen at once, the books end equal to the chain, and every withdrawal is paid exactly once or
+// refunded.
 func TestChaos(t *testing.T) {
 	from, seeds := 0, 6
 	if testing.Short() {

@@ -17,7 +17,7 @@ func (r *harness) reconfigure(change func(*bursar.Currency)) {
 	r.restart()
 }
 
-// chargeOf is a charge as it is now.
+// chargeOf returns a charge as it is now.
 func (r *harness) chargeOf(w bursar.Wallet) (c bursar.Charge) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
@@ -27,8 +27,8 @@ func (r *harness) chargeOf(w bursar.Wallet) (c bursar.Charge) {
 	return c
 }
 
-// The minimum of a currency is raised after a charge was made. Anyone who pays what the charge asks for has paid it;
-// anyone who pays less has not, and neither has one who pays to a wallet what is too little by now.
+// If the minimum of a currency is raised after a charge was made, a payer who pays what the charge asks for has paid
+// it. A payer who pays less has not, and neither has one who pays a wallet less than the new minimum.
 func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -50,8 +50,8 @@ func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
 	})
 }
 
-// Two payments reach a charge. The one that pays it is reorged out after it was credited: the other, which stays, pays
-// it then, and the merchant hears of both.
+// If two payments reach a charge and the one that pays it is reorged out after it was credited, the other one pays it,
+// and the merchant is notified of both.
 func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -86,7 +86,7 @@ func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 	})
 }
 
-// What was too small to credit is reorged out: it was never anybody's, and nothing of it stays in the books.
+// A deposit below the minimum that is reorged out was never credited, and leaves nothing in the books.
 func TestWhatWasTooSmallAndLeavesIsForgotten(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()

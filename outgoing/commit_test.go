@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A connection that breaks at the commit of an order leaves it unknown whether the order stands. It is asked once more,
-// and is taken once: the client gets the order that stands, and not an error.
+// If a connection breaks at the commit of a withdrawal request, it is unknown whether the withdrawal exists. It is
+// requested again and taken once: the client gets the existing withdrawal, and no error.
 func TestAnOrderWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		armed, ordered := atomic.Bool{}, atomic.Bool{}

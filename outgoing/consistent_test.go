@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// never are questions about rows that may never be there, whatever happened: each counts those that contradict others.
-// A test over a rig need not ask for what it does not think of, such as a reservation that nothing gives back.
+// never lists queries for rows that must never exist: each counts rows that contradict others. A test need not check
+// what it does not think of, such as a reservation that nothing releases.
 var never = []struct{ what, count string }{
 	{"an ended transaction keeps what it reserved",
 		`SELECT COUNT(*) FROM reservations c JOIN outgoing_txs s ON s.id = c.outgoing_id WHERE s.status = 'abandoned'`},
@@ -96,14 +96,14 @@ var never = []struct{ what, count string }{
 		WHERE d.currency = b.asset AND d.status = 'below_minimum'`)},
 }
 
-// booked counts the assets of which ledger accounts hold another sum than rows say.
+// booked counts the assets whose ledger accounts hold another sum than the rows say.
 func booked(accounts, sum string) string {
 	return `SELECT COUNT(*) FROM (SELECT asset, SUM(credits) - SUM(debits) AS held FROM balances WHERE ` + accounts +
 		` GROUP BY asset) b
 		WHERE b.held <> COALESCE((` + sum + `), 0)`
 }
 
-// consistent fails the test for every row that contradicts others. It runs at the end of each test over a rig.
+// consistent fails the test for every row that contradicts others. It runs at the end of each test with a harness.
 func (r *harness) consistent(url string) {
 	file, is := strings.CutPrefix(url, "sqlite:")
 	if !is || r.t.Failed() || r.forged {

@@ -33,8 +33,7 @@ func (r *harness) utxos() (n int) {
 	return n
 }
 
-// An order that needs more UTXOs than one transaction may use is paid all the same: as many as needed are made one
-// first.
+// A withdrawal that needs more UTXOs than one transaction may use is paid: as many as needed are consolidated first.
 func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		n := 5000
@@ -50,7 +49,7 @@ func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
 	})
 }
 
-// While fees are low, many UTXOs become few without anybody asking; while they are not, nothing is spent on that.
+// While fees are low, many UTXOs are consolidated without a request; while fees are not low, nothing is spent on that.
 func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 100
@@ -76,8 +75,8 @@ func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
 	})
 }
 
-// While a payment waits for UTXOs that are worth no fee, one consolidation is tried in a block, and no more: each is a
-// row.
+// While a payment waits for UTXOs that are not worth their fee, one consolidation is tried per block, and no more,
+// because each is a row.
 func TestConsolidationsInVainArePaced(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 1 << 20
@@ -112,7 +111,7 @@ func TestConsolidationsInVainArePaced(t *testing.T) {
 	})
 }
 
-// rows counts the outgoing transactions that there ever were.
+// rows counts all outgoing transactions, open or ended.
 func (r *harness) rows() (n int) {
 	r.t.Helper()
 	driver, source := "pgx", storetest.URL(r.db)

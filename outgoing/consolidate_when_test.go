@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// hold credits account 0 with n UTXOs that come at once, each of one unit more than the one before.
+// hold credits account 0 with n UTXOs that arrive at once, each one unit larger than the one before.
 func (r *harness) hold(n int, units uint64) {
 	r.t.Helper()
 	var payments []chain.Payment
@@ -26,7 +26,7 @@ func (r *harness) hold(n int, units uint64) {
 	r.catchUp()
 }
 
-// consolidations are the open transactions that make one UTXO of many.
+// consolidations returns the open transactions that consolidate UTXOs.
 func (r *harness) consolidations() (list []bursar.OutgoingTx) {
 	r.t.Helper()
 	for _, p := range r.open() {
@@ -37,7 +37,7 @@ func (r *harness) consolidations() (list []bursar.OutgoingTx) {
 	return list
 }
 
-// resources are what an outgoing transaction uses up.
+// resources returns what an outgoing transaction uses.
 func (r *harness) resources(p bursar.OutgoingTx) []string {
 	r.t.Helper()
 	var unsigned chain.UnsignedTx
@@ -60,8 +60,8 @@ func (c *thrifty) Cheap(ctx context.Context) (bool, error) {
 	return c.Chain.Cheap(ctx)
 }
 
-// As many UTXOs as are configured are made one, and fewer are not; while that is under way nothing else is made one;
-// and a node is asked once in a block whether fees are low, and only where there is something to do.
+// UTXOs are consolidated from the configured number on; while a consolidation is in progress, no other one is made; and
+// a node is asked once per block whether fees are low, and only if there is something to consolidate.
 func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		node := &thrifty{Chain: r.chain}
@@ -104,8 +104,8 @@ func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
 	})
 }
 
-// Of more UTXOs than one transaction takes the smallest are made one while fees are low, and the largest, at any fee,
-// where a payment waits for it.
+// If there are more UTXOs than one transaction takes, the smallest are consolidated while fees are low, and the
+// largest, at any fee, if a payment waits for it.
 func TestWhichUTXOsAreMadeOne(t *testing.T) {
 	for name, urgent := range map[string]bool{"while fees are low": false, "for a payment": true} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func (r *harness) worth(resource string) (amount bursar.Amount) {
 	return amount
 }
 
-// Where a payment waits for it, up to four consolidations are under way at once, of two UTXOs or more.
+// If a payment waits for it, up to four consolidations are in progress at once, of two UTXOs or more.
 func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 	for utxos, want := range map[int]int{1: 0, 2: 4} {
 		each(t, coined, func(t *testing.T, r *harness) {
@@ -177,7 +177,7 @@ func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 	}
 }
 
-// Change that is in no block yet is not made one with others.
+// Change that is in no block yet is not consolidated.
 func TestChangeInNoBlockIsNotMadeOneWithOthers(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -194,7 +194,7 @@ func TestChangeInNoBlockIsNotMadeOneWithOthers(t *testing.T) {
 	})
 }
 
-// A chain that cannot say whether fees are low has nothing made one, but for a payment.
+// A chain that cannot tell whether fees are low consolidates nothing, except for a payment.
 func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.Chain, r.sender.ConsolidateAbove = struct{ chain.Chain }{r.chain}, 2
@@ -208,7 +208,7 @@ func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
 	})
 }
 
-// Without a currency of its own a chain has nothing made one, and the error says so.
+// Without a currency for the native asset a chain consolidates nothing, and the error says so.
 func TestAChainWithoutItsOwnCurrencyConsolidatesNothing(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 2
@@ -227,7 +227,7 @@ func TestAChainWithoutItsOwnCurrencyConsolidatesNothing(t *testing.T) {
 	})
 }
 
-// One that loses the lead while it asks whether fees are low orders no consolidation.
+// A process that loses the lease while it asks whether fees are low requests no consolidation.
 func TestOneThatLostTheLeaseConsolidatesNothing(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.Chain, r.sender.ConsolidateAbove = &thrifty{Chain: r.chain, meanwhile: r.overthrow}, 2

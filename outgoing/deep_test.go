@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What was settled, refunded or swept before a reorganisation deeper than finality.
+// Withdrawals that were settled or refunded, and sweeps that were settled, before a reorg deeper than finality.
 
 func TestARefundIsTakenBackWhenThePaymentSucceedsAfterAll(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
@@ -44,7 +44,7 @@ func TestASettledPaymentIsRefundedWhenItFailsAfterAll(t *testing.T) {
 	})
 }
 
-// A customer who has spent a refund that turns out to be none owes it, and is frozen.
+// A customer who has spent a refund that is undone owes it, and is frozen.
 func TestARefundThatWasSpentAlreadyIsOwed(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		before, closed, second := r.prepare(), r.chain.Named("closed at first"), r.chain.Named("second")
@@ -77,7 +77,7 @@ func TestARefundThatWasSpentAlreadyIsOwed(t *testing.T) {
 	})
 }
 
-// In another block a transaction may cost something else: what is booked is what the chain took in the end.
+// In another block a transaction's fee may differ: the fee of the last block is booked.
 func TestTheFeeOfTheLastBlockIsBooked(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -92,7 +92,7 @@ func TestTheFeeOfTheLastBlockIsBooked(t *testing.T) {
 	})
 }
 
-// Both versions of a replaced transaction were final, one after the other.
+// Both versions of a replaced transaction become final, one after the other.
 func TestAnotherVersionBecomesFinalAfterAll(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -119,7 +119,8 @@ func TestAnotherVersionBecomesFinalAfterAll(t *testing.T) {
 	})
 }
 
-// What an address holds is right after its sweep was final, was reorged out and came back beside a new deposit.
+// The books of an address are right after its sweep was final, was reorged out and was included again beside a new
+// deposit.
 func TestASweepThatComesBackTakesNothingElse(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
@@ -146,7 +147,8 @@ func TestASweepThatComesBackTakesNothingElse(t *testing.T) {
 	})
 }
 
-// A bid that lost is made again, byte for byte, when the one that won has been reorged out and is too low once more.
+// A version that was not included is built again, byte for byte, when the one that was included has been reorged out
+// and its fee is too low again.
 func TestABumpThatLostIsMadeAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")

@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Of two equal withdrawals of one customer the first was sent before the backup and the second after it. What the
-// database has forgotten is the second: taken for the first, which its own transaction pays, it would be paid once
-// more.
+// Of two equal withdrawals of one customer the first was sent before the backup and the second after it. The database
+// has forgotten the second payment: if it were matched with the first withdrawal, which its own transaction pays, the
+// second would be paid twice.
 func TestAForgottenPaymentIsNotTakenForAnEqualOneThatIsSent(t *testing.T) {
 	for name, mined := range map[string]int{"waiting": 0, "in a block": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -43,14 +43,14 @@ func TestAForgottenPaymentIsNotTakenForAnEqualOneThatIsSent(t *testing.T) {
 	}
 }
 
-// tronlike is a chain that numbers nothing: what is sent may be included beside an equal payment that the database has
+// tronlike is a chain without nonces: a transaction may be included beside an equal payment that the database has
 // forgotten.
 var tronlike = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Expiry: 6,
 	Unnumbered: true}
 
-// A payment is sent, and an equal one of a forgotten order is in a block. It is not taken for the one that is sent,
-// which may still be included: an operator is asked. Where that expires instead, it is taken for it, and nobody is paid
-// once more.
+// While a payment is in flight, an equal payment of a forgotten request in a block is not matched with it, because the
+// one in flight may still be included: an operator is asked. If the one in flight expires instead, they are matched,
+// and nothing is paid twice.
 func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 	t.Parallel()
 	for name, included := range map[string]bool{"which is included": true, "which expires": false} {

@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A node took it, and no block ever did: once it is dead it is made again and paid once.
+// If a node accepted a transaction and no block ever included it, it is requested again once it has expired, and paid
+// once.
 func TestATransactionThatWasTakenAndLostIsMadeAnew(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -22,7 +23,7 @@ func TestATransactionThatWasTakenAndLostIsMadeAnew(t *testing.T) {
 	})
 }
 
-// A payment that was final was reorged out and died before it came back.
+// A payment that was final is reorged out and expires before it is included again.
 func TestASettledPaymentThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -39,8 +40,8 @@ func TestASettledPaymentThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 	})
 }
 
-// A transaction that was proven to be dead and stands in a block after all: the withdrawal must not be paid a third
-// time, and the operator is told.
+// If a transaction that was proven to have expired is in a block after all, the withdrawal must not be paid a third
+// time, and an alarm is raised.
 func TestAnExpiredTransactionThatIsMinedStopsPayouts(t *testing.T) {
 	t.Run("at once", func(t *testing.T) { deadComesBack(t, false) })
 	t.Run("after a restart", func(t *testing.T) { deadComesBack(t, true) })
@@ -92,7 +93,7 @@ func deadComesBack(t *testing.T, again bool) {
 	})
 }
 
-// mistaken is a chain whose word that a transaction is dead comes just before that stands in a block.
+// mistaken is a chain that reports a transaction as expired just before it is in a block.
 type mistaken struct {
 	*sim.Chain
 	before func(txID string)
@@ -103,7 +104,7 @@ func (m mistaken) Expired(_ context.Context, _ chain.UnsignedTx, txID string) (b
 	return true, nil
 }
 
-// What the books hold to be in a block is not dead, whatever a node says.
+// A transaction that is in a block by the books has not expired, whatever a node says.
 func TestATransactionInABlockNeverExpires(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")

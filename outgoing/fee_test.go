@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A payment that was final and was reorged out by a reorganisation deeper than finality is replaced like any that
-// waits; and it has cost one fee, that of the bid which counts.
+// A payment that was final and was reorged out by a reorg deeper than finality is bumped like any other that waits; it
+// has cost one fee, that of the version that counts.
 func TestWhatWasFinalCanBeBumpedAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -43,8 +43,8 @@ func TestWhatWasFinalCanBeBumpedAgain(t *testing.T) {
 	})
 }
 
-// A sweep that was final, was reorged out by a reorganisation deeper than finality together with what it moved, and
-// expired has cost nothing.
+// A sweep that was final, was reorged out with its deposit by a reorg deeper than finality, and expired has cost
+// nothing.
 func TestNoFeeIsBookedForWhatExpired(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,

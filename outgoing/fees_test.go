@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// charged sets a fee of an account for the one currency.
+// charged sets an account's own fee for the harness's currency.
 func (r *harness) charged(account int, kind bursar.FeeKind, fee bursar.Fee) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
@@ -21,7 +21,7 @@ func (r *harness) charged(account int, kind bursar.FeeKind, fee bursar.Fee) {
 	})
 }
 
-// income returns what the operator has taken.
+// income returns the fees that the operator has taken.
 func (r *harness) income(account ledger.Account) bursar.Amount {
 	r.t.Helper()
 	var b ledger.Balance
@@ -33,8 +33,8 @@ func (r *harness) income(account ledger.Account) bursar.Amount {
 	return amount
 }
 
-// An account's own fees count for what is credited and ordered after they were set. What the order told is what is
-// taken, and what is given back where it is not paid.
+// An account's own fees count for deposits and withdrawals after they were set. The fee that was quoted for a
+// withdrawal is the one that is taken, and the one that is given back if it is not paid.
 func TestAnAccountsOwnFees(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -83,7 +83,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 	})
 }
 
-// The network's fee is added to an account's own where that says so.
+// The network fee is added to an account's own fee if the setting says so.
 func TestTheNetworksFeeBesideAnAccountsOwn(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -101,8 +101,8 @@ func TestTheNetworksFeeBesideAnAccountsOwn(t *testing.T) {
 	})
 }
 
-// Of a transfer within the service the sender pays its fee for withdrawals, without a network's, and the receiver its
-// own for deposits.
+// In a transfer within the service the sender pays its withdrawal fee, without a network fee, and the receiver its own
+// deposit fee.
 func TestFeesOfATransferWithin(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -130,7 +130,8 @@ func TestFeesOfATransferWithin(t *testing.T) {
 	})
 }
 
-// A fee takes nothing from an account below zero: a deposit helps it by what the fee leaves, and never harms it.
+// A fee takes nothing from an account below zero: a deposit raises its balance by what the fee leaves, and never lowers
+// it.
 func TestAFeeNeverTakesBelowZero(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -176,8 +177,8 @@ func (r *harness) below(account int) bursar.Amount {
 	return amount
 }
 
-// Whatever the fee of a currency and of an account, what a deposit brings is what is credited and what is taken, in the
-// answer as in the books, on either database.
+// Whatever the fees of a currency and of an account are, a deposit's amount is the sum of what is credited and what is
+// taken, in the API's answer as in the books, on either database.
 func TestADepositIsWhatIsCreditedAndWhatIsTaken(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})

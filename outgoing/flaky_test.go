@@ -65,7 +65,7 @@ func (m resolvedBeside) Holdings(
 	return held, err
 }
 
-// mood is how a signer is disposed for a while.
+// mood is how a signer behaves for a while.
 type mood int
 
 const (
@@ -78,8 +78,8 @@ const (
 
 var errAway = errors.New("the signer does not answer")
 
-// flaky is a signer whose mood changes. It insists that everything is claimed before it is signed, and remembers what
-// it signed.
+// flaky is a signer whose behavior changes. It checks that everything is reserved before it is signed, and remembers
+// what it signed.
 type flakySigner struct {
 	*harness
 	mood      mood
@@ -124,9 +124,9 @@ func (m *flakySigner) Sign(
 	return tx, err
 }
 
-// interruption breaks the connection with the database for good after so many points: in the middle of a step, before
-// any statement, at a commit or after it. What counts points counts the same ones in every run, as a context that ends
-// does not.
+// interruption breaks the connection with the database for good after a number of points: in the middle of a step,
+// before any statement, at a commit or after it. The points are the same in every run, unlike those of a context that
+// ends.
 type interruption struct{ left int }
 
 func (i *interruption) before(context.Context, store.Point, string) error {
@@ -140,7 +140,7 @@ func (i *interruption) before(context.Context, store.Point, string) error {
 	return context.Canceled
 }
 
-// clock goes on with what a test does, and jumps.
+// clock follows what a test does, and jumps.
 type clock struct {
 	mu   sync.Mutex
 	time time.Time

@@ -7,12 +7,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The double-spender's pattern: a deposit, everything ordered, and the deposit reorged out. What is queued and what
-// waits for an operator does not leave while the account is frozen; once the deposit is back, it does.
+// The pattern of a double-spender: a deposit, withdrawals of everything, and the deposit reorged out. Withdrawals that
+// are queued or wait for approval are not paid while the account is frozen; once the deposit is back, they are.
 func TestAFrozenAccountsWithdrawalsDoNotLeave(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
-		r.pay(r.wallet(1).Address, 900_000_000) // an honest customer's
+		r.pay(r.wallet(1).Address, 900_000_000) // another customer's money
 		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
 		gone := r.pay(r.wallet(0).Address, 900_000_000)
 		r.chain.Mine(3)
@@ -85,7 +85,7 @@ func (r *harness) freezeOf(account int) store.Halt {
 		Reason: "a call from the police", Actor: "ann"}
 }
 
-// A freeze of an operator and one of a reorganisation stand side by side: the end of one does not end the other.
+// A freeze by an operator and one by a reorg are independent: the end of one does not end the other.
 func TestFreezesEndOneByOne(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -112,7 +112,7 @@ func TestFreezesEndOneByOne(t *testing.T) {
 	})
 }
 
-// A batch that was taken up and even reserved is split: the frozen account's withdrawal waits, the others leave.
+// A batch that is assigned and even reserved is split: the frozen account's withdrawal waits, the others are paid.
 func TestABatchIsSplit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -125,7 +125,7 @@ func TestABatchIsSplit(t *testing.T) {
 			r.must(err)
 			orders = append(orders, w)
 		}
-		r.signer, r.trouble = nil, true // nothing is signed yet, and the process ends there
+		r.signer, r.trouble = nil, true // nothing is signed yet when the process ends
 		r.restart()
 		r.sender.Signer = mute{}
 		r.step()
@@ -163,9 +163,9 @@ func (r *harness) stepAndMine(n int) {
 	r.step()
 }
 
-// Two deposits are reversed. One is back and final, the other is only seen again: the account stays frozen, for that
-// block may be reorged out as well, and an order that was queued would leave out of other people's money. The freeze
-// ends once all of it is credited.
+// Two deposits are reversed. One is credited again, the other is only seen again: the account stays frozen, because
+// that block may be reorged out as well, and a queued withdrawal would be paid with other customers' money. The freeze
+// ends once both are credited.
 func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -174,7 +174,7 @@ func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 		first, second := r.pay(w.Address, 10_000_000), r.pay(w.Address, 1_000_000_000)
 		r.chain.Mine(3)
 		r.step()
-		r.do(func(tx *store.Tx) error { // the order waits for whatever reason
+		r.do(func(tx *store.Tx) error { // the withdrawal waits for another reason
 			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator,
 				Reason: "a look"})
 		})

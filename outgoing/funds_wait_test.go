@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unwilling is a chain that builds no transaction of more payments than some, for a reason; without one it builds
-// them all.
+// unwilling is a chain that builds no transaction with more than a number of payments, for a given reason; without a
+// reason it builds all.
 type unwilling struct {
 	*sim.Chain
 	because   error
@@ -32,7 +32,7 @@ func (c *unwilling) Build(ctx context.Context, order chain.TxRequest) (chain.Uns
 	return c.Chain.Build(ctx, order)
 }
 
-// written counts the transactions that one step of the spender takes the lead's lock for, or writes in.
+// written counts the database transactions of one step of the sender that take the chain lock or write.
 func (r *harness) written() (n int) {
 	r.t.Helper()
 	db := r.sender.DB
@@ -53,8 +53,8 @@ func (r *harness) written() (n int) {
 	return n
 }
 
-// What a payment waits for is noted whenever any of it changes, with the cause, and not again while nothing does.
-// Only what an operator can do something about is alarmed, once, and the alarm ends with what it is about.
+// What a payment waits for is recorded whenever any of it changes, with the cause, and not again while nothing changes.
+// An alarm is raised only about what an operator can do something about, once, and is closed when that is over.
 func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -117,7 +117,7 @@ func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
 	})
 }
 
-// alarmOf says since when the one open alarm of a kind is open, and what it says.
+// alarmOf returns the text of the one open alarm of a kind, and since when it is open.
 func (r *harness) alarmOf(kind string) (since time.Time, message string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
@@ -130,7 +130,7 @@ func (r *harness) alarmOf(kind string) (since time.Time, message string) {
 	return since, message
 }
 
-// One that loses the lead while it asks a node raises no alarm any more, and ends none.
+// A process that loses the lease while it asks a node raises and closes no alarm.
 func TestOneThatLostTheLeaseRaisesNoAlarm(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -151,8 +151,8 @@ func TestOneThatLostTheLeaseRaisesNoAlarm(t *testing.T) {
 	})
 }
 
-// Each of two currencies that payments lack has its alarm at once. What no operator can do anything about has none,
-// nor has what is of a currency that is configured no more.
+// If payments lack two currencies, each has its alarm at the same time. A reason that no operator can do anything about
+// has no alarm, nor has a currency that is not configured any more.
 func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -166,7 +166,7 @@ func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
 			{WaitsFor: bursar.WaitsForGas, Lacks: "COIN"}, {WaitsFor: bursar.WaitsForFunds, Lacks: "GONE",
 				Missing: bursar.Units(30), Needed: bursar.Units(30)},
 		} {
-			r.halt(byAnn(store.HaltAll)) // so that nobody asks again what it waits for
+			r.halt(byAnn(store.HaltAll)) // so that no step records again what it waits for
 			r.do(func(tx *store.Tx) error {
 				p := r.open()[0]
 				p.WaitsFor, p.Lacks, p.Missing, p.Needed = other.WaitsFor, other.Lacks, other.Missing, other.Needed
@@ -184,8 +184,7 @@ func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
 	})
 }
 
-// A batch that is too much at once, for the funds, for the fee limit or for the UTXOs that there are, is paid in
-// parts. Nothing waits.
+// A batch that is too big for the funds, for the fee limit or for the available UTXOs is paid in parts. Nothing waits.
 func TestABatchThatIsTooMuchIsPaidInParts(t *testing.T) {
 	for _, because := range []error{
 		&chain.NeedsFundsError{Missing: bursar.Units(1_000)},

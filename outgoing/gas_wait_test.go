@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/outgoing"
 )
 
-// lackingGas has a sweep of a token wait for gas that nobody can pay.
+// lackingGas leaves a sweep of a token waiting for gas that cannot be paid.
 func (r *harness) lackingGas() bursar.Wallet {
 	r.t.Helper()
 	r.withTokens()
@@ -23,7 +23,7 @@ func (r *harness) lackingGas() bursar.Wallet {
 	return w
 }
 
-// sweeping is the open sweep.
+// sweeping returns the open sweep.
 func (r *harness) sweeping() bursar.OutgoingTx {
 	r.t.Helper()
 	for _, p := range r.open() {
@@ -35,8 +35,8 @@ func (r *harness) sweeping() bursar.OutgoingTx {
 	return bursar.OutgoingTx{}
 }
 
-// A sweep that waits for gas says how much of what it lacks. That follows the fees, and nothing is written while they
-// stay.
+// A sweep that waits for gas records how much of the native asset it lacks. The amount follows the network fees, and
+// nothing is written while they stay the same.
 func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w := r.lackingGas()
@@ -63,7 +63,7 @@ func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
 	})
 }
 
-// Gas that costs more than any sweep may is not ordered: the sweep waits for lower fees, and says so.
+// Gas that costs more than a sweep may cost is not requested: the sweep waits for lower fees, and its error says so.
 func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -84,7 +84,7 @@ func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
 	})
 }
 
-// Without a native asset in the configuration there is no gas: the sweep waits, and the operator reads what is missing.
+// Without a configured native asset there is no gas: the sweep waits, and its error says what is missing.
 func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -109,6 +109,7 @@ func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 }
 
 // A sweep of a token has too little gas for a higher fee: gas is sent for that, once, and the sweep is sent again
+// If a sweep of a token has too little gas for a higher fee, gas is sent for that, once, and the sweep is sent again
 // meanwhile.
 func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// intruded is a rig whose books are sealed and audited, and an intruder's own way into its database.
+// intruded is a harness whose books are sealed and audited, with an intruder's own connection to its database.
 func intruded(t *testing.T, test func(t *testing.T, r *harness, attack func(query string, args ...any))) {
 	for name, config := range map[string]struct{ numbered bool }{"coins": {}, "nonce": {true}} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func intruder(t *testing.T, db *store.DB) func(query string, args ...any) {
 // nothingLeaves takes steps and checks that the attack is noticed and nobody is paid.
 func (r *harness) nothingLeaves(names ...string) {
 	r.t.Helper()
-	r.trouble = true // the queue itself may refuse to be read
+	r.trouble = true // reading the queue may already return an error
 	for range 8 {
 		r.step()
 		r.chain.Mine(1)
@@ -82,7 +82,7 @@ func (r *harness) halted() (halted bool) {
 	return halted
 }
 
-// Somebody who raises a balance in the database and withdraws it by the API is not paid.
+// An intruder who raises a balance in the database and withdraws it by the API is not paid.
 func TestARaisedBalanceIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
@@ -98,7 +98,7 @@ func TestARaisedBalanceIsNotPaid(t *testing.T) {
 	})
 }
 
-// A balance together with an entry that explains it is not paid either.
+// A raised balance together with an entry that explains it is not paid either.
 func TestAForgedDepositIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
@@ -116,7 +116,7 @@ func TestAForgedDepositIsNotPaid(t *testing.T) {
 	})
 }
 
-// A trigger in the database that swaps the destination of every order, as it is written or as it is taken up, has
+// A database trigger that changes the destination of every withdrawal, when it is written or when it is assigned, gets
 // nobody paid.
 func TestASwappedDestinationIsNotPaid(t *testing.T) {
 	for _, event := range []string{"INSERT", "UPDATE"} {
@@ -143,15 +143,15 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 	}
 }
 
-// audited takes a step of the audit, which looks at the faults that are known again; what is looked at before a payment
-// does not.
+// audited takes a step of the audit that checks the known faults again; the audit before a payment does not.
 func (r *harness) audited() {
 	r.t.Helper()
 	_, err := r.sender.Books.(*audit.Auditor).Step(ctx)
 	r.must(err)
 }
 
-// An order whose amount is raised while it waits is not paid; put right again, it is, and the halt ends by itself.
+// A withdrawal whose amount is raised while it waits is not paid; once the amount is corrected it is paid, and the halt
+// ends automatically.
 func TestARaisedOrderIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
@@ -172,11 +172,11 @@ func TestARaisedOrderIsNotPaid(t *testing.T) {
 	})
 }
 
-// The outgoing transaction itself is what the orders say, and an order is paid once: its text and its status in the
-// database are not believed.
+// An outgoing transaction must match its withdrawals, and a withdrawal is paid once: its row and its status in the
+// database are not trusted.
 func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
-		r.forged = true // by the attack
+		r.forged = true // changed by the attack
 		r.fund()
 		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
 		r.must(err)
@@ -194,7 +194,7 @@ func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 	})
 }
 
-// An outgoing transaction whose text was changed before it is signed pays nobody.
+// An outgoing transaction whose request was changed before it is signed pays nobody.
 func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
@@ -211,7 +211,7 @@ func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
 	})
 }
 
-// An order that is sent and not settled is put back into the queue by an edit: it is paid once all the same.
+// A withdrawal that is sent and not settled is put back into the queue by an edit of the database: it is paid once.
 func TestASentOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.guarded(filepath.Join(t.TempDir(), "seed.marks"))

@@ -14,7 +14,7 @@ func raise(attack func(string, ...any), account ledger.Account) {
 		ON CONFLICT (account, asset) DO UPDATE SET credits = '900000000'`, string(account))
 }
 
-// dropped has a row that is written into a table thrown away by the database itself.
+// dropped makes the database itself drop a row that is written into a table.
 func (r *harness) dropped(attack func(string, ...any), table, event string) {
 	if r.db.Postgres() {
 		attack(`CREATE OR REPLACE FUNCTION drop_it() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN RETURN NULL; END $f$`)
@@ -26,7 +26,7 @@ func (r *harness) dropped(attack func(string, ...any), table, event string) {
 		` BEGIN SELECT RAISE(IGNORE); END`)
 }
 
-// The audit's halt is a row like any other: what contradicts the books is not paid though the database drops the halt.
+// The audit's halt is a row like any other: what contradicts the books is not paid even if the database drops the halt.
 func TestAContradictionIsNotPaidThoughTheHaltIsDropped(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
@@ -40,7 +40,7 @@ func TestAContradictionIsNotPaidThoughTheHaltIsDropped(t *testing.T) {
 	})
 }
 
-// Money that a contradiction gave one account is not paid from another one that it was moved to.
+// Money that an account has from a contradiction is not paid from another account that it was moved to.
 func TestAContradictionIsNotPaidFromWhereItWasMoved(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
@@ -75,8 +75,8 @@ func TestSumsThatTheAuditCannotWritePayNothing(t *testing.T) {
 	})
 }
 
-// Somebody who can write to the database alone raises a balance, orders, and puts the balance back: it is the sum of
-// its postings again, only below zero.
+// Somebody with write access to the database alone raises a balance, requests a withdrawal, and puts the balance back:
+// it is the sum of its postings again, but below zero.
 func TestABalanceRaisedForAMomentIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
@@ -92,7 +92,7 @@ func TestABalanceRaisedForAMomentIsNotPaid(t *testing.T) {
 	})
 }
 
-// Faults of an asset of no worth, however many, hide none of a currency that is paid.
+// Faults of an asset without value, however many, do not hide a fault of a currency that is paid.
 func TestManyFaultsDoNotHideOne(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()

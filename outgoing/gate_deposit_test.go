@@ -8,7 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A pending deposit that no block brought, or that was raised after one did, is not credited, and stops payments.
+// A pending deposit that no block brought, or whose amount was raised in the database, is not credited, and stops
+// payments.
 func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 	for name, raised := range map[string]bool{"forged": false, "raised": true} {
 		t.Run(name, func(t *testing.T) {
@@ -50,8 +51,8 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 	}
 }
 
-// A deposit that was written into the database is not sealed by having the audit begin again from nothing, with no sum
-// noted: the newest link that is known outside the database says that the audit was further.
+// A deposit that was written into the database is not sealed by making the audit begin again without a recorded sum:
+// the newest link that is known outside the database shows that the audit had come further.
 func TestAForgedDepositIsNotSealedByAnotherBeginning(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		books := r.sender.Books.(*audit.Auditor)

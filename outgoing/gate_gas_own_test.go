@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// pricedTokens gives a rig a token whose payments and deposits cost its customers some of it, and capital to pay the
-// network with.
+// pricedTokens gives a harness a token whose withdrawals and deposits cost its customers a fee, and operator funds for
+// network fees.
 func (r *harness) pricedTokens() bursar.Currency {
 	r.t.Helper()
 	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
@@ -34,7 +34,7 @@ func (r *harness) pricedTokens() bursar.Currency {
 	return token
 }
 
-// setAside is what the transactions that are under way may cost the operator.
+// setAside returns what the transactions in progress may cost the operator.
 func (r *harness) setAside() (fees bursar.Amount) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
@@ -44,7 +44,7 @@ func (r *harness) setAside() (fees bursar.Amount) {
 	return fees
 }
 
-// fees are the highest fees of the open transactions that are built, and how many those are.
+// fees returns the highest fees of the open transactions that are built, and their number.
 func (r *harness) fees() (sum bursar.Amount, n int) {
 	r.t.Helper()
 	for _, p := range r.open() {
@@ -61,8 +61,8 @@ func (r *harness) fees() (sum bursar.Amount, n int) {
 	return sum, n
 }
 
-// What a payment of the native asset costs beyond what its customers have paid is set aside, and the whole fee of all
-// else: what a token's customer pays is of the token.
+// For a payment of the native asset only the part of the fee is set aside that its customers have not paid; for every
+// other transaction the whole fee is, because a token's customer pays in the token.
 func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -73,7 +73,7 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 			paid, err = paid.Add(r.order(1_000_000, r.chain.Named("outside")).Fee)
 			r.must(err)
 		}
-		r.chain.SetRate(60) // dearer than it was when they ordered
+		r.chain.SetRate(60) // more than when the withdrawals were requested
 		r.step()
 		fees, n := r.fees()
 		if got, want := r.setAside(), fees.SubOrZero(paid); n != 1 || paid.IsZero() || want.IsZero() || got != want {
@@ -113,7 +113,7 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 	}
 }
 
-// left gives the operator so much of the native asset beyond what there is of its own.
+// left sets the operator funds of the native asset to an amount.
 func (r *harness) left(units bursar.Amount) {
 	r.t.Helper()
 	var own store.Own
@@ -126,8 +126,7 @@ func (r *harness) left(units bursar.Amount) {
 	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: gas})
 }
 
-// withoutGas has a customer own some of a token, which the hot wallet has as well, and leaves the operator so much
-// for gas.
+// withoutGas gives a customer a token balance that the hot wallet has as well, and sets the operator funds for gas.
 func (r *harness) withoutGas(left uint64) bursar.Currency {
 	r.t.Helper()
 	token := r.freeTokens()
@@ -153,8 +152,9 @@ func (r *harness) payout(token bursar.Currency, to string) bursar.Withdrawal {
 	return w
 }
 
-// Funds that are less than a token payment's fee hold it back before it is built, with payments of the native asset
-// under way or without, and the alarm stands until there is enough. Another reason to wait raises no such alarm.
+// Operator funds below the fee of a token payment hold it back before it is built, with or without payments of the
+// native asset in progress, and the alarm stays open until the funds are enough. Another reason to wait raises no such
+// alarm.
 func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 	for name, left := range map[string]uint64{"nothing is left": 0, "a little is left": 5} {
 		t.Run(name, func(t *testing.T) {
@@ -190,8 +190,8 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 	}
 }
 
-// A fee bump beyond the operator's funds, for the sake of a payment of the native asset behind it, raises the alarm
-// itself. One that was adopted from a block and pays nobody counts as such a payment.
+// A fee bump beyond the operator funds, made because a payment of the native asset waits behind it, raises the alarm
+// itself. A transaction that was adopted from a block and pays nobody counts as such a payment.
 func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 	for name, adopted := range map[string]bool{"ordered": false, "adopted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 					Amount: bursar.Units(10_000)}
 				fee, err := r.chain.Quote(ctx, out)
 				r.must(err)
-				units, err := fee.Add(bursar.Units(100)) // for one payment at today's price
+				units, err := fee.Add(bursar.Units(100)) // for one payment at the current fee
 				r.must(err)
 				r.withoutGas(mustFit(units))
 				paid := r.payout(token, "out")
@@ -235,7 +235,7 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 	}
 }
 
-// So has one that no node takes at its fee, and that was never sent.
+// The same holds for a transaction that no node accepts at its fee and that was never sent.
 func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		token := r.freeTokens()
@@ -263,7 +263,7 @@ func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
 	})
 }
 
-// Where no native asset is configured, nobody can say what is left of it, and tokens are paid.
+// If no native asset is configured, the operator funds of it are unknown, and tokens are paid.
 func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withoutGas(0)
@@ -278,7 +278,7 @@ func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
 	})
 }
 
-// A token payment that is signed is sent, though the operator's funds are gone since.
+// A token payment that is signed is sent, even if the operator funds are used up since.
 func TestWhatIsSignedNeedsNoFurtherGas(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.pricedTokens()

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// freeTokens has the rig's chain pay a token out for nothing, and take nothing for UTXOs either.
+// freeTokens makes the harness's chain pay out a token without a fee, and credit UTXOs without one.
 func (r *harness) freeTokens() bursar.Currency {
 	r.t.Helper()
 	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
@@ -25,7 +25,7 @@ func (r *harness) freeTokens() bursar.Currency {
 	return token
 }
 
-// covered fails where the chain holds less of the native asset than is owed.
+// covered fails if the chain holds less of the native asset than is owed.
 func (r *harness) covered() {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
@@ -51,14 +51,14 @@ func (r *harness) alarmed(kind string) bool {
 	return len(open) > 0
 }
 
-// A customer who brings tokens in and out for nothing has the operator pay the network, and never another customer:
-// without funds of the operator's own they wait and an alarm says so, with them they are paid, and at every moment the
-// chain holds what is owed.
+// Network fees of a customer who deposits and withdraws tokens for free are paid by the operator and never by another
+// customer: without operator funds the withdrawals wait and an alarm says so, with them they are paid, and at every
+// moment the chain holds what is owed.
 func TestGasIsNotPaidByCustomers(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		r.step()
-		r.pay(r.wallet(0).Address, 1_000_000_000) // another customer's, and all that there is
+		r.pay(r.wallet(0).Address, 1_000_000_000) // another customer's money, and all there is
 		r.chain.Mine(4)
 		r.step()
 		swept, err := r.withdraw(0, 100_000_000, r.chain.Named("sweep my coins"))
@@ -88,7 +88,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 		if !r.alarmed("gas_budget") {
 			t.Fatal("no alarm says that gas is out")
 		}
-		r.pay(bursar.Address{Base: r.hot.Base}, 500_000_000) // the operator's
+		r.pay(bursar.Address{Base: r.hot.Base}, 500_000_000) // operator funds
 		for range 30 {
 			r.chain.Mine(1)
 			r.step()
@@ -104,7 +104,7 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 	})
 }
 
-// Where the configuration says so, customers' funds pay for gas.
+// If the configuration allows it, customers' funds pay for gas.
 func TestGasFromCustomers(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
@@ -130,7 +130,7 @@ func TestGasFromCustomers(t *testing.T) {
 	})
 }
 
-// An alarm of a budget names amounts and what to do.
+// The alarm about operator funds names amounts and what to do.
 func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
@@ -157,8 +157,8 @@ func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 	})
 }
 
-// A token payment that waits for a higher fee, for which the operator's own funds are too little, holds up no payment
-// of the native asset behind its nonce: it is bumped all the same, and an alarm asks for gas.
+// A token payment that needs a higher fee than the operator funds cover does not hold up payments of the native asset
+// behind its nonce: it is bumped, and an alarm asks for gas.
 func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 	for name, behind := range map[string]bool{"with one behind": true, "with none": false} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +180,8 @@ func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 					own, err = tx.OperatorFunds().Get(ctx, "COIN")
 					return err
 				})
-				gas, err := bursar.Sum(own.Short.SubOrZero(own.Amount), fee, bursar.Units(100)) // for one payment at today's price
+				// Enough for one payment at the current fee.
+				gas, err := bursar.Sum(own.Short.SubOrZero(own.Amount), fee, bursar.Units(100))
 				r.must(err)
 				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: gas})
 				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// journal is one that says which transaction pays an order already.
+// journal is a journal that reports which transaction already pays a withdrawal.
 type journal struct {
 	by   bursar.ID
 	fail error
@@ -26,8 +26,8 @@ func (j *journal) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar
 	return j.by, j.fail
 }
 
-// What another transaction pays, by the journal outside the database, is not signed, nor is anything while the
-// journal cannot be read; what it knows no other transaction of is.
+// A payment that another transaction makes according to the journal outside the database is not signed, nor is any
+// while the journal cannot be read; a payment that no other transaction in the journal makes is signed.
 func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -55,7 +55,7 @@ func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
 	})
 }
 
-// An order that was changed in the database is not even signed.
+// A withdrawal that was changed in the database is not even signed.
 func TestAChangedOrderIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
@@ -71,8 +71,8 @@ func TestAChangedOrderIsNotSigned(t *testing.T) {
 	})
 }
 
-// A payment is not signed while one with a lower nonce is not, keeps its own nonce meanwhile, and says what it waits
-// for.
+// A payment is not signed while one with a lower nonce is unsigned; it keeps its own nonce meanwhile, and its error
+// says what it waits for.
 func TestNoncesAreSignedInOrder(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
@@ -104,8 +104,8 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 	})
 }
 
-// The nonce that a payment gives back, because of a halt, is taken by one that had reserved a higher one: nothing
-// that is signed waits behind it.
+// A nonce that a payment releases because of a halt is taken by one that had reserved a higher nonce: no signed
+// transaction waits behind it.
 func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().fund()
@@ -138,8 +138,7 @@ func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
 	})
 }
 
-// What is signed already is sent though a transaction with a lower nonce is not signed: one that is to make another
-// void.
+// A signed transaction is sent although a transaction with a lower nonce, which is to void another one, is not signed.
 func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		r.jammed(false)

@@ -21,9 +21,8 @@ func (r *harness) sentOnly() *asked {
 	return node
 }
 
-// A freeze that begins before a payment is signed – before it is built, while it waits for the signer, or while it
-// signs – puts it back into the queue, and what is signed is thrown away. Another account's payment in the same batch
-// is made without it.
+// A freeze that begins before a payment is signed – before it is built, while it waits for the signer, or while it is
+// signed – requeues it, and the signature is discarded. Another account's payment in the same batch is made without it.
 func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 	for _, begins := range []string{"new", "reserved", "signing"} {
 		t.Run(begins, func(t *testing.T) {
@@ -78,8 +77,8 @@ func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 	}
 }
 
-// Signed bytes that are held end as any others do: where their UTXO has left the chain for good. Until then they are
-// not sent, and the reason is noted.
+// Signed bytes that are held end like any others if their UTXO has been reorged out for good. Until then they are not
+// sent, and the reason is recorded.
 func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -131,7 +130,7 @@ func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
 	})
 }
 
-// Held bytes that have expired are sent nowhere, and while no node says whether they have, both reasons are noted.
+// Held bytes that have expired are not sent, and while no node can tell whether they have, both reasons are recorded.
 func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -156,8 +155,8 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 	})
 }
 
-// Signed bytes that nothing holds are sent, though no node can say whether they have expired; and held ones are not,
-// though the database cannot say for a moment what was signed.
+// Signed bytes that nothing holds are sent, even if no node can tell whether they have expired; held ones are not, even
+// if the database cannot be read for a moment.
 func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -190,7 +189,7 @@ func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 	})
 }
 
-// What is being made void says by which transaction.
+// The error of a transaction that is being made void names the transaction that voids it.
 func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
@@ -207,8 +206,8 @@ func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
 	})
 }
 
-// A halt of what a transaction pays holds it, whatever currency the database says it is of, and it gives back what it
-// reserved.
+// A halt of the currency that a transaction pays holds it, whatever currency its row names, and its reservations are
+// released.
 func TestAHaltHoldsWhatIsPaidWhateverItsRowSays(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -249,8 +248,8 @@ func (a *audits) CatchUp(ctx context.Context) error {
 	return a.Books.CatchUp(ctx)
 }
 
-// The books are audited once in a step, however much it pays, and again in the next; where they cannot be, nothing is
-// signed, and the error says so.
+// The books are audited once per step, however many payments it makes, and again in the next step; if they cannot be
+// audited, nothing is signed, and the error says so.
 func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
@@ -278,7 +277,7 @@ func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 	})
 }
 
-// reserved are the open transactions that have reserved something and are not signed.
+// reserved returns the open transactions that have reserved something and are not signed.
 func (r *harness) reserved() (list []bursar.OutgoingTx) {
 	for _, p := range r.open() {
 		if p.Status == bursar.OutgoingReserved {

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// part is a part of a step, by a query of it and how many like it there are before; and whether what is sent already is
-// sent again without that part, and what is new is sent.
+// part is a part of a step: one of its queries, how many queries like it come before, and whether, without that part,
+// sent transactions are sent again and new ones are sent.
 type part struct {
 	query      string
 	before     int
@@ -33,8 +33,8 @@ var parts = map[string]part{
 	"what payments wait for":     {"waits_for <> '' AND share <> 'sweep'", 0, true, true},
 }
 
-// eachPart has one payment sent and another one wait, and then a step whose named part meets an error; judge is also
-// given how much the database was asked after that. A restart lets every step begin with the same share.
+// eachPart has one payment sent and another one waiting, and then runs a step whose named part returns an error; judge
+// also gets the number of database queries after that. A restart makes every step begin with the same share.
 func (r *harness) eachPart(failure error, judge func(name string, of part, err error, again, fresh bool, after int)) {
 	r.t.Helper()
 	r.funded()
@@ -69,7 +69,7 @@ func (r *harness) eachPart(failure error, judge func(name string, of part, err e
 	r.must(r.chain.Check())
 }
 
-// Whichever part of a step cannot be done, the others are, and the step's error says so.
+// If any part of a step fails, the other parts run, and the step's error says so.
 func TestTroubleInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 	refused := errors.New("the database refuses")
 	each(t, numbered, func(t *testing.T, r *harness) {
@@ -81,14 +81,14 @@ func TestTroubleInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// Trouble with the payments holds up no sweep.
+// An error of the withdrawals does not hold up sweeps.
 func TestTroubleWithPaymentsHoldsUpNoSweep(t *testing.T) {
 	refused := errors.New("the database refuses")
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 400_000_000)
 		r.chain.Mine(3)
-		r.step() // ordered
+		r.step() // requested
 		r.restart()
 		r.catchUp()
 		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
@@ -107,7 +107,7 @@ func TestTroubleWithPaymentsHoldsUpNoSweep(t *testing.T) {
 	})
 }
 
-// Where the lead is found to be lost in one part of a step, no further part is begun.
+// If one part of a step finds that the lease is lost, no further part begins.
 func TestALostLeaseEndsEveryPartOfAStep(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.eachPart(store.ErrLeaseLost, func(name string, _ part, err error, _, _ bool, after int) {
@@ -118,8 +118,8 @@ func TestALostLeaseEndsEveryPartOfAStep(t *testing.T) {
 	})
 }
 
-// While a chain is not ready for new payments, what is final is settled all the same, and what keeps it from that is
-// reported.
+// While a chain is not ready for new payments, final transactions are settled, and an error that prevents it is
+// returned.
 func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 	refused := errors.New("the database refuses")
 	both(t, func(t *testing.T, r *harness) {
@@ -147,7 +147,7 @@ func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 	})
 }
 
-// A context that ends while a payment is sent ends the step: nothing further is asked of a node.
+// A context that ends while a payment is sent ends the step: nothing else is asked of a node.
 func TestAContextThatEndsEndsTheStep(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -175,7 +175,7 @@ func TestAContextThatEndsEndsTheStep(t *testing.T) {
 	})
 }
 
-// endsAfterOne ends a context with the first transaction that is sent.
+// endsAfterOne cancels a context with the first transaction that is sent.
 type endsAfterOne struct {
 	*asked
 	end func()
@@ -186,8 +186,8 @@ func (c endsAfterOne) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return errors.Join(c.asked.Broadcast(ctx, tx), context.Canceled)
 }
 
-// Somebody else has used a nonce of ours: the step ends with that, and nothing else is drafted or noted before an
-// operator has looked.
+// If somebody else has used a nonce of ours, the step ends with that error, and nothing else is built or recorded
+// before an operator has looked.
 func TestAnExternalNonceEndsTheStep(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
@@ -195,7 +195,7 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 		r.orders(3, "COIN")
 		thief := bursar.Address{Base: r.chain.Named("thief")}
 		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(1)})
-		r.chain.Mine(1) // the follower has not seen it
+		r.chain.Mine(1) // the follower has not read it
 		node := r.record()
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
 			t.Errorf("the step ends with %v, after %d drafts", err, len(node.built))
@@ -214,8 +214,8 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 	})
 }
 
-// A process that lost the lead between two steps writes nothing at its next one, whatever there is to do: not of what
-// waits in the queue, of what cannot be drafted, of what the signer does not sign, nor of what is looked past.
+// A process that lost the lease between two steps writes nothing in its next one: nothing about queued withdrawals,
+// about transactions that cannot be built or signed, or about those that are passed over.
 func TestAProcessWithoutTheLeaseWritesNothing(t *testing.T) {
 	scenes := map[string]func(r *harness){
 		"the queue":          func(r *harness) { r.orders(3, "TOKEN") },

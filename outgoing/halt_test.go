@@ -22,7 +22,7 @@ func (mute) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.Unsigne
 	return chain.SignedTx{}, errors.New("the signer does not answer")
 }
 
-// honest is the signer of a rig's keys.
+// honest is the signer with the harness's keys.
 func honest(r *harness) *signer.Signer {
 	id := r.chain.Capabilities().ID
 	s, err := signer.New(r.keys.Keys,
@@ -33,7 +33,7 @@ func honest(r *harness) *signer.Signer {
 	return s
 }
 
-// busy does something while it signs.
+// busy runs a function while it signs.
 type busy struct {
 	outgoing.Signer
 	meanwhile func()
@@ -47,7 +47,7 @@ func (b busy) Sign(
 	return signed, err
 }
 
-// asked is a chain that counts what is asked of it on the way out.
+// asked is a chain that counts the requests for outgoing transactions.
 type asked struct {
 	*sim.Chain
 	meanwhile func()
@@ -69,7 +69,7 @@ func (a *asked) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return a.Chain.Broadcast(ctx, tx)
 }
 
-// scopes are the halts that cover the rig's one currency.
+// scopes returns the halt scopes that cover the harness's currency.
 func (r *harness) scopes() map[string]store.HaltScope {
 	return map[string]store.HaltScope{"all": store.HaltAll, "chain": store.HaltChain(r.chain.Capabilities().ID),
 		"currency": store.HaltCurrency("COIN")}
@@ -79,8 +79,9 @@ func byAnn(scope store.HaltScope) store.Halt {
 	return store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a drill", Actor: "ann"}
 }
 
-// Whenever a halt begins – before a withdrawal is taken up, while its transaction is drafted, or while it is signed –,
-// nothing leaves; deposits go on, withdrawals are accepted and wait; and after the end of the halt everything is paid.
+// Whenever a halt begins – before a withdrawal is assigned, while its transaction is built, or while it is signed –,
+// nothing is sent; deposits are credited, withdrawals are accepted and wait; and after the end of the halt everything
+// is paid.
 func TestNothingLeavesDuringAHalt(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -147,7 +148,7 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 	})
 }
 
-// errors joins what is noted at the open outgoing transactions.
+// errors joins the errors of the open outgoing transactions.
 func (r *harness) errors() (text string) {
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100)
@@ -159,7 +160,7 @@ func (r *harness) errors() (text string) {
 	return text
 }
 
-// What was sent is sent again during a halt, at the fee that it has: no other version is signed.
+// A transaction that was sent is sent again during a halt, at its current fee: no other version is signed.
 func TestWhatWasSentGoesOn(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered} {
 		config.BumpAfter = 2
@@ -182,7 +183,7 @@ func TestWhatWasSentGoesOn(t *testing.T) {
 	}
 }
 
-// The halt of one currency holds nobody else's up, not even by a nonce that was reserved for it.
+// A halt of one currency does not hold up another one, not even by a nonce that was reserved for it.
 func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -218,7 +219,7 @@ func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
 	})
 }
 
-// withToken adds a token to the rig's chain.
+// withToken adds a token to the harness's chain.
 func (r *harness) withToken() bursar.Currency {
 	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
 		Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}

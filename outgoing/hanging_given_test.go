@@ -21,7 +21,7 @@ func (c *recording) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return c.Chain.Broadcast(ctx, tx)
 }
 
-// A sweep of a token that hangs collects the native asset that comes to its address.
+// A hanging sweep of a token collects the native asset that is paid to its address.
 func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
 	config := numbered
 	config.BumpAfter = 1 << 40
@@ -65,7 +65,7 @@ func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
 	})
 }
 
-// The gas for a token that a sweep is given is sent although its fee is never bumped.
+// Gas for a token that a sweep is given is sent although the sweep's fee is never bumped.
 func TestASweepThatIsGivenATokenHasGasSent(t *testing.T) {
 	config := numbered
 	config.BumpAfter = 1 << 40

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// between has f run once in the spender's next steps: after a look at the database that reads something, and before
-// what comes of it.
+// between runs f once during the sender's next steps: after a read-only database transaction with a given query, and
+// before its result is used.
 func (r *harness) between(reads string, f func()) {
 	db, seen, done := r.sender.DB, false, false
 	r.sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
@@ -30,7 +30,7 @@ func (r *harness) between(reads string, f func()) {
 	})
 }
 
-// sweepOrdered has a sweep of 10 COIN ordered and not signed, and returns its wallet and its deposit.
+// sweepOrdered has a sweep of 10 COIN requested and not signed, and returns its wallet and its deposit.
 func (r *harness) sweepOrdered() (w bursar.Wallet, deposit string) {
 	r.t.Helper()
 	r.step()
@@ -43,7 +43,7 @@ func (r *harness) sweepOrdered() (w bursar.Wallet, deposit string) {
 	return w, deposit
 }
 
-// The alarm about a sweep that the signer refuses ends with the sweep, when there is nothing left to collect.
+// The alarm about a sweep that the signer refused closes when the sweep ends because nothing is left to collect.
 func TestTheAlarmOfARefusedSweepEndsWithIt(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		_, deposit := r.sweepOrdered()
@@ -61,7 +61,7 @@ func TestTheAlarmOfARefusedSweepEndsWithIt(t *testing.T) {
 	})
 }
 
-// A deposit that arrives while a sweep is looked at that has nothing to collect keeps it.
+// A deposit that arrives while a sweep is found to have nothing to collect keeps the sweep.
 func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
@@ -84,7 +84,7 @@ func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
 	})
 }
 
-// A sweep that hangs is noted once, and so is one that waits for a node; nothing is written while nothing changes.
+// A hanging sweep is recorded once, and so is one that waits for a node; nothing is written while nothing changes.
 func TestASweepThatWaitsWritesNothing(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.hung()
@@ -107,7 +107,7 @@ func TestASweepThatWaitsWritesNothing(t *testing.T) {
 	})
 }
 
-// A sweep that enters a block while it is found to have nothing to collect does not hang.
+// A sweep that is included while it is found to have nothing to collect does not hang.
 func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
@@ -135,7 +135,7 @@ func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
 	})
 }
 
-// A signed sweep whose deposit comes back while it is found to have nothing to collect does not hang.
+// A signed sweep whose deposit is included again while the sweep is found to have nothing to collect does not hang.
 func TestASweepWhoseDepositComesMeanwhileDoesNotHang(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
@@ -157,7 +157,7 @@ func TestASweepWhoseDepositComesMeanwhileDoesNotHang(t *testing.T) {
 	})
 }
 
-// A sweep that hangs goes on once its deposit is final, and is not sent before.
+// A hanging sweep goes on once its deposit is final, and is not sent before.
 func TestASweepThatHangsWaitsForFinality(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w := r.hung()
@@ -175,7 +175,7 @@ func TestASweepThatHangsWaitsForFinality(t *testing.T) {
 	})
 }
 
-// A sweep of all that its address holds is sent as it was signed, and nothing else is built for it.
+// A sweep of everything that its address holds is sent as it was signed, and nothing else is built for it.
 func TestASweepThatIsCoveredIsSentAsItIs(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.sweepOrdered()
@@ -187,7 +187,7 @@ func TestASweepThatIsCoveredIsSentAsItIs(t *testing.T) {
 	})
 }
 
-// A sweep is sent as it was signed while its address holds enough, though not all of that is final any more.
+// A sweep is sent as it was signed while its address holds enough, even if not all of that is final any more.
 func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
@@ -211,7 +211,7 @@ func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
 	})
 }
 
-// A sweep that hangs and enters a block just when another is to go by its nonce leaves that one to itself.
+// A hanging sweep that is included just when a new sweep is to use its nonce leaves the new one as it is.
 func TestASweepIsNotGivenToOneThatIsIncludedMeanwhile(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
@@ -242,8 +242,8 @@ func TestASweepIsNotGivenToOneThatIsIncludedMeanwhile(t *testing.T) {
 	})
 }
 
-// A sweep that hangs ends where its bytes expire; while no node tells whether they have, the error says so and the
-// sweep stays.
+// A hanging sweep ends when its bytes expire; while no node can tell whether they have, the error says so and the sweep
+// stays.
 func TestASweepThatHangsExpires(t *testing.T) {
 	for name, config := range map[string]sim.Config{"with nonces": expiring, "without": tronlike} {
 		config.Confirmations = 3
@@ -275,7 +275,7 @@ func TestASweepThatHangsExpires(t *testing.T) {
 	}
 }
 
-// The order that a hanging sweep is given is its own: the signer and the journal know it by its ID.
+// A hanging sweep that is given another request keeps its own ID in it: the signer and the journal know it by that ID.
 func TestASweepThatHangsIsGivenItsOwnOrder(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// catchUp has the follower catch up.
+// catchUp runs the follower until it has caught up.
 func (r *harness) catchUp() {
 	r.t.Helper()
 	for more := true; more; {
@@ -21,7 +21,7 @@ func (r *harness) catchUp() {
 	}
 }
 
-// withoutSigner has f run while the signer is away.
+// withoutSigner runs f while the signer is unavailable.
 func (r *harness) withoutSigner(f func()) {
 	r.t.Helper()
 	real := r.sender.Signer
@@ -33,7 +33,7 @@ func (r *harness) withoutSigner(f func()) {
 	r.sender.Signer = real
 }
 
-// holding is what the books say that an address holds of an asset.
+// holding returns what an address holds of an asset by the books.
 func (r *harness) holding(base, contract string) (held bursar.Amount) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
@@ -44,7 +44,7 @@ func (r *harness) holding(base, contract string) (held bursar.Amount) {
 	return held
 }
 
-// hanging are the open outgoing transactions that wait for a deposit, and those that do not.
+// hanging returns the open outgoing transactions that wait for a deposit, and those that do not.
 func (r *harness) hanging() (hang, move int) {
 	r.t.Helper()
 	for _, p := range r.open() {
@@ -57,7 +57,7 @@ func (r *harness) hanging() (hang, move int) {
 	return hang, move
 }
 
-// An unsigned sweep ends at once when its deposit is reorged out, and the next deposit there is swept by the same
+// An unsigned sweep ends at once when its deposit is reorged out, and the next deposit there is swept with the same
 // nonce.
 func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
@@ -85,7 +85,7 @@ func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
 	})
 }
 
-// So does a sweep of a token, together with the top-up of its gas.
+// An unsigned sweep of a token also ends at once, together with the top-up of its gas.
 func TestAnUnsignedTopUpEndsWithItsSweep(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -108,10 +108,10 @@ func TestAnUnsignedTopUpEndsWithItsSweep(t *testing.T) {
 	})
 }
 
-// hung returns a rig's wallet whose sweep of 10 COIN is signed, and whose deposit has been reorged out since.
+// hung returns a wallet of a harness whose sweep of 10 COIN is signed, and whose deposit has been reorged out since.
 func (r *harness) hung() bursar.Wallet { return r.hungOver(0) }
 
-// hungOver is hung with so many units at the address that stay there.
+// hungOver is hung with a number of units at the address that stay there.
 func (r *harness) hungOver(left uint64) bursar.Wallet {
 	r.t.Helper()
 	r.step()
@@ -138,7 +138,7 @@ func (r *harness) hungOver(left uint64) bursar.Wallet {
 	return w
 }
 
-// A signed sweep whose deposit was reorged out hangs: it is nothing under way and stands in nobody's way. When its
+// A signed sweep whose deposit was reorged out hangs: it does not count as in progress and blocks nothing. When its
 // address is paid again, less or more than before, it collects that.
 func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 	for _, paid := range []uint64{700_000_000, 1_000_000_000, 1_300_000_000} {
@@ -169,7 +169,7 @@ func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 	}
 }
 
-// A token that is paid to the address of a sweep that hangs is collected by that sweep's nonce.
+// A token that is paid to the address of a hanging sweep is collected with that sweep's nonce.
 func TestAnotherAssetIsSweptByTheNonceThatHangs(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
@@ -192,8 +192,8 @@ func TestAnotherAssetIsSweptByTheNonceThatHangs(t *testing.T) {
 	})
 }
 
-// A signed sweep hangs as well where what is left at its address does not pay for it: another asset there is collected
-// by its nonce, and the next deposit with what was left.
+// A signed sweep also hangs if the rest at its address does not pay for it: another asset there is collected with its
+// nonce, and the next deposit together with the rest.
 func TestASweepHangsOverDust(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
@@ -219,8 +219,8 @@ func TestASweepHangsOverDust(t *testing.T) {
 	})
 }
 
-// A signed sweep of more of a token than is left at its address cannot be replaced where nothing is numbered: it ends
-// when its bytes have expired, and another one collects what is there.
+// A signed sweep of more of a token than its address holds cannot be replaced on a chain without nonces: it ends when
+// its bytes have expired, and another one collects what is there.
 func TestASweepOfTooMuchExpires(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -256,14 +256,14 @@ func TestASweepOfTooMuchExpires(t *testing.T) {
 	})
 }
 
-// settleAll mines and steps for a while; what the service does not know, as tokens that come to another currency's
+// settleAll mines and steps for a while; what the service does not know, such as tokens paid to another currency's
 // wallet, may stay open.
 func (r *harness) settleAll() {
 	r.t.Helper()
 	r.blocks(25)
 }
 
-// Many sweeps that hang do not keep others from being ordered.
+// Many hanging sweeps do not keep other sweeps from being requested.
 func TestSweepsThatHangHoldUpNoOthers(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()

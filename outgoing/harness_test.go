@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// harness is one chain with everything that works on it, driven step by step instead of by time.
+// harness is one chain with all its workers, driven step by step instead of by time.
 type harness struct {
 	t           testing.TB
 	db          *store.DB
@@ -44,11 +44,11 @@ type harness struct {
 	wallets     *wallet.Service
 	withdrawals *withdrawal.Service
 	accounts    []bursar.ID
-	trouble     bool // faults are under way: a step may fail
+	trouble     bool // faults are injected: a step may fail
 	forged      bool // somebody else has written to the database: its rows may contradict each other
 }
 
-// newHarness returns a rig over a simulated bitcoin or ethereum with three accounts.
+// newHarness returns a harness over a simulated bitcoin or ethereum with three accounts.
 func newHarness(t testing.TB, db *store.DB, config sim.Config) *harness {
 	r := &harness{t: t, db: db, chain: sim.New(config), ids: bursar.NewIDs(db.Now, nil)}
 	r.currency = bursar.Currency{Code: "COIN", Chain: config.ID, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
@@ -82,7 +82,7 @@ func newHarness(t testing.TB, db *store.DB, config sim.Config) *harness {
 	return r
 }
 
-// restart is a process that died and another one that takes over: nothing in memory survives.
+// restart simulates a process that ended and another one that takes over: nothing in memory survives.
 func (r *harness) restart() {
 	id := r.chain.Capabilities().ID
 	r.do(func(tx *store.Tx) (err error) {
@@ -99,7 +99,7 @@ func (r *harness) restart() {
 	log := slog.New(slog.DiscardHandler)
 	capital := r.hot.Base
 	if r.chain.Capabilities().SharedAddress {
-		capital = "" // what comes there without a memo may be anybody's
+		capital = "" // a payment there without a memo belongs to no wallet
 	}
 	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.chain, Registry: r.registry, IDs: r.ids, Log: log,
 		Hot: r.hot.Base, Capital: capital})
@@ -171,7 +171,7 @@ func (r *harness) withdraw(account int, units uint64, to string) (bursar.Withdra
 		Amount: r.currency.Exact(bursar.Units(units)), Address: to})
 }
 
-// settled mines and steps until nothing is under way.
+// settled mines and steps until nothing is in progress.
 func (r *harness) settle() {
 	r.t.Helper()
 	for range 200 {
@@ -238,7 +238,7 @@ func (r *harness) available(account int) bursar.Amount {
 	return amount
 }
 
-// reconcile has the service compare its books with the chain itself.
+// reconcile makes the service compare its books with the chain.
 func (r *harness) reconcile() error {
 	lines, err := r.compare()
 	for _, l := range lines {
@@ -253,8 +253,8 @@ func (r *harness) compare() ([]reconcile.Line, error) {
 	return (&reconcile.Reconciler{DB: r.db, Chain: r.chain, Registry: r.registry, Hot: r.hot.Base}).Run(ctx)
 }
 
-// audit holds the books against the chain: debits equal credits, and custody is to the unit what the chain holds at
-// addresses of ours; all of it can be spent.
+// audit compares the books with the chain: debits equal credits, custody is to the unit what the chain holds at
+// addresses of ours, and all of it can be spent.
 func (r *harness) audit() error {
 	if err := r.chain.Check(); err != nil {
 		return err
@@ -301,7 +301,7 @@ func (r *harness) audit() error {
 	return err
 }
 
-// charge makes a charge of an account for an amount of units.
+// charge makes a charge for an account with an amount in units.
 func (r *harness) charge(account int, units uint64) bursar.Wallet {
 	r.t.Helper()
 	w, err := r.wallets.Create(ctx, wallet.New{Account: r.accounts[account], Currency: "COIN",

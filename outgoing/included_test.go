@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A payment is in a block that the follower has not read. An operator who asks is told so, a word that contradicts the
-// chain is refused, and the payment is settled once.
+// If a payment is in a block that the follower has not read, an operator who asks learns that, a resolution that
+// contradicts the chain is refused, and the payment is settled once.
 func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -42,8 +42,8 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 	})
 }
 
-// What is being made void, what does that, and what is settled can not be made void: of two operators the second is
-// refused.
+// A transaction that is being made void, the transaction that voids it, and a settled one cannot be made void: of two
+// operators the second is refused.
 func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
@@ -67,7 +67,8 @@ func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
 	})
 }
 
-// While a currency is suspended nothing of it is drafted, another one is paid, and its withdrawals are paid afterwards.
+// While a currency is suspended, nothing of it is built, other currencies are paid, and its withdrawals are paid
+// afterwards.
 func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -85,7 +86,7 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 		suspended = ""
 		r.withoutSigner(func() {
 			r.trouble = true
-			r.step() // it is taken up
+			r.step() // it is assigned
 		})
 		suspended = "again"
 		r.step()
@@ -103,7 +104,7 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 	})
 }
 
-// While a chain's payments are halted nothing of its queue is taken up, so that it can still be called back.
+// While a chain's payments are halted, none of its queued withdrawals is assigned, so that they can still be cancelled.
 func TestAHaltedChainTakesNothingUp(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()

@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What a withdrawal pays to an address that became a wallet of this service meanwhile is a deposit there.
+// A withdrawal to an address that became a wallet of this service after the request is a deposit there.
 func TestAPaymentToAWalletThatIsNewIsItsDeposit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before := r.prepare()
@@ -26,7 +26,8 @@ func TestAPaymentToAWalletThatIsNewIsItsDeposit(t *testing.T) {
 	})
 }
 
-// The operator approves an order whose address became another currency's wallet meanwhile: it could not be credited.
+// An operator cannot approve a withdrawal whose address became another currency's wallet after the request: it could
+// not be credited.
 func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		limited, other := r.currency, r.currency
@@ -52,7 +53,7 @@ func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
 	})
 }
 
-// Zero-value spam is no deposit and holds nobody's deposit up.
+// Zero-value spam is no deposit and delays no deposit.
 func TestNothingArrivesWithNoValue(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// BenchmarkAWithdrawalBehindSweeps measures a step that takes up, signs and sends one withdrawal, with no open sweeps
+// BenchmarkAWithdrawalBehindSweeps measures a step that assigns, signs and sends one withdrawal, with no open sweeps
 // and with ten thousand that wait for gas.
 func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 	for _, database := range []string{"sqlite", "postgres"} {
@@ -45,7 +45,7 @@ func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 	}
 }
 
-// queueSweeps orders sweeps of addresses that hold nothing but tokens, without asking anybody.
+// queueSweeps requests sweeps of addresses that hold only tokens, without asking a node.
 func (r *harness) queueSweeps(n int) {
 	r.t.Helper()
 	token, err := r.registry.Get("TOKEN")

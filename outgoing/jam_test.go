@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// withTokens gives a rig two tokens, TOKEN and OTHER, without decimals worth speaking of.
+// withTokens gives a harness two tokens, TOKEN and OTHER, with few decimals.
 func (r *harness) withTokens() *harness {
 	list := []bursar.Currency{r.currency}
 	for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
@@ -54,7 +54,7 @@ func (r *harness) statuses(list ...bursar.Withdrawal) map[bursar.WithdrawalStatu
 	return counts
 }
 
-// blocks mines n blocks, with a step of everything in each but of the sweeper.
+// blocks mines n blocks, with a step of every worker but the sweeper in each.
 func (r *harness) blocksWithoutSweeps(n int) {
 	r.t.Helper()
 	for range n {
@@ -76,7 +76,7 @@ func (r *harness) blocks(n int) {
 	}
 }
 
-// jam opens n sweeps of TOKEN from addresses of which each has some and no gas.
+// jam opens n sweeps of TOKEN from addresses that hold some and have no gas.
 func (r *harness) jam(n int) {
 	r.t.Helper()
 	token, err := r.registry.Get("TOKEN")
@@ -105,7 +105,7 @@ func (r *harness) jam(n int) {
 	})
 }
 
-// logOpen tells of some open outgoing transactions of every share.
+// logOpen logs some open outgoing transactions of every share.
 func (r *harness) logOpen(n int) {
 	r.t.Helper()
 	counts := map[string]int{}
@@ -122,7 +122,7 @@ func (r *harness) logOpen(n int) {
 	r.t.Logf("open are %v", counts)
 }
 
-// topUps counts the open top-ups by the address that gets them.
+// topUps counts the open top-ups by the address that receives them.
 func (r *harness) topUps() map[string]int {
 	r.t.Helper()
 	counts := map[string]int{}
@@ -139,7 +139,7 @@ func (r *harness) topUps() map[string]int {
 	return counts
 }
 
-// Hundreds of sweeps that wait for gas, at a time when gas costs more than is allowed, hold up no withdrawal, and order
+// Hundreds of sweeps that wait for gas, while gas costs more than the limit, do not hold up withdrawals, and request
 // one top-up for each address.
 func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
@@ -167,8 +167,8 @@ func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
 	})
 }
 
-// Withdrawals of a token that the hot wallet lacks hold up nobody: the native asset and another token leave all
-// the same, what is covered of the short one too, and the alarm says how much of what is lacking. It ends by itself.
+// Withdrawals of a token that the hot wallet lacks hold up no others: the native asset and another token are paid, and
+// so are withdrawals of the short token that are covered. The alarm says how much is missing, and closes automatically.
 func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -214,7 +214,7 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// Six withdrawals of 90 from a hot wallet of 100: one is paid, five wait for the sweep, and none is signed that would
+// Of six withdrawals of 90 from a hot wallet of 100 one is paid, five wait for the sweep, and none is signed that would
 // fail on the chain.
 func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
 	for name, code := range map[string]bursar.CurrencyCode{"token": "TOKEN", "native": "COIN"} {
@@ -248,8 +248,8 @@ func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
 	}
 }
 
-// A batch that costs more than is allowed is paid in parts; a payment that does alone waits, says so, and holds up
-// nobody.
+// A batch that costs more than the limit is paid in parts; a payment that costs more than the limit alone waits, its
+// error says so, and it holds up no others.
 func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -258,8 +258,8 @@ func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 		}
 		r.chain.Mine(3)
 		r.step()
-		// At the rate of 10 a payment of 5 inputs costs 4,120, one of 9 less than 7,000, of 16 11,600, all five together
-		// 16,240.
+		// At a rate of 10, a payment with 5 inputs costs 4,120, with 9 less than 7,000, with 16 11,600, and all five
+		// together 16,240.
 		r.sender.MaxFee = bursar.Units(10_000)
 		var list []bursar.Withdrawal
 		for i := range 5 {
@@ -286,7 +286,7 @@ func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 	})
 }
 
-// Of a batch with a receiver that can never be paid only that one fails, and the others are paid together.
+// Of a batch with a receiver that can never be paid, only that withdrawal fails, and the others are paid together.
 func TestARefusedReceiverFailsAlone(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()

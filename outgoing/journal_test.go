@@ -14,10 +14,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// long is a wait that no test reaches: what does not wait for it ends before.
+// long is a wait that no test reaches: a recovery that does not need it ends before.
 var long = chain.Lifetime{Blocks: 1000}
 
-// revive has a process take over the restored database with the marks of a file.
+// revive makes a process take over the restored database with the marks of a file.
 func (r *harness) revive(before, file string) *recovery.Guard {
 	r.t.Helper()
 	r.restore(before)
@@ -26,8 +26,8 @@ func (r *harness) revive(before, file string) *recovery.Guard {
 	return g
 }
 
-// paidOnce checks that a withdrawal was paid once, by the transaction that was signed first. One that expires before it
-// is put back may be paid by another.
+// paidOnce checks that a withdrawal was paid once, by the transaction that was signed first. If that one expired before
+// it was put back, another one may have paid.
 func (r *harness) paidOnce(w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
@@ -39,8 +39,9 @@ func (r *harness) paidOnce(w bursar.Withdrawal, txID string) {
 	}
 }
 
-// What was signed after the backup and is in no block is put back from the journal, as the very same transaction,
-// whether the nodes still have it or not: nothing is waited for, nobody is paid twice, and payments go on.
+// A transaction that was signed after the backup and is in no block is put back from the journal as the same
+// transaction, whether or not the nodes still have it: the recovery need not wait, nobody is paid twice, and payments
+// go on.
 func TestAPaymentInFlightIsPutBack(t *testing.T) {
 	for spell, far := range spells {
 		for name, lost := range map[string]bool{"waiting": false, "dropped by the nodes": true} {
@@ -86,7 +87,8 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 	}
 }
 
-// What is in a block already when the database is put back is recognised there, and is not signed for anybody else.
+// A transaction that is in a block when the database is restored is recognized there, and is not signed for anybody
+// else.
 func TestAPaymentInABlockIsRecognised(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -110,8 +112,8 @@ func TestAPaymentInABlockIsRecognised(t *testing.T) {
 	})
 }
 
-// A backup that is put back twice, before anything was put back from the journal, is told of what was signed both
-// times.
+// If a backup is restored twice before anything was put back from the journal, everything that was signed is put back
+// both times.
 func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -144,8 +146,8 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 	})
 }
 
-// What the database recognises in a block that is reorged out after that gets its bytes back from the journal: it is
-// sent again, though neither a node nor anybody else has it.
+// A transaction that the database recognized in a block which is reorged out later gets its bytes back from the
+// journal: it is sent again, although neither a node nor anybody else has it.
 func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -169,15 +171,15 @@ func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 		r.trouble = true
 		r.settle()
 		r.nothingOpen()
-		expired := !r.chain.Capabilities().Lifetime.IsZero() // its order is forgotten: nobody makes another one
+		expired := !r.chain.Capabilities().Lifetime.IsZero() // its withdrawal is forgotten: no other transaction pays it
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount && !expired {
 			t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
 		}
 	})
 }
 
-// The follower may meet a forgotten transaction before the signer answers: it is recognised by what it pays, and is not
-// put back beside that.
+// If the follower meets a forgotten transaction before the signer answers, it is recognized by its payments, and is not
+// put back in addition.
 func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -209,7 +211,7 @@ func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
 	})
 }
 
-// The database has forgotten the order too: its payment is sent again, and an operator is told whose it was.
+// If the database has forgotten the withdrawal as well, its payment is sent again, and an alarm names whose it was.
 func TestAForgottenOrderInFlightIsNamed(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -246,8 +248,8 @@ func TestAForgottenOrderInFlightIsNamed(t *testing.T) {
 	})
 }
 
-// A refund to a sender, a sweep and its gas that were in flight are put back too: none of them is taken for a stolen
-// key later.
+// A refund to a sender, a sweep and its gas that were in flight are put back too: none of them counts as an external
+// spend later.
 func TestEverythingInFlightIsPutBack(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -287,7 +289,7 @@ func TestEverythingInFlightIsPutBack(t *testing.T) {
 	})
 }
 
-// Where another process with marks of its own has signed, the journal cannot be complete: the wait stays.
+// If another process with marks of its own has signed, the journal cannot be complete: the recovery waits.
 func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
@@ -311,8 +313,8 @@ func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
 	})
 }
 
-// A transaction whose bytes were lost between the signature and the commit is not given up, whatever happens meanwhile:
-// it is signed again, and is the same.
+// A transaction whose bytes were lost between the signature and the commit is not given up, whatever happens: it is
+// signed again, with the same result.
 func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
@@ -329,7 +331,7 @@ func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 		txID := r.now(w).TxID
 		r.chain.Forget()
 		r.revive(lossy.before, file)
-		r.halt(r.freezeOf(0)) // a claimed payment of a frozen account is given up
+		r.halt(r.freezeOf(0)) // a reserved payment of a frozen account is given up
 		for range 3 {
 			r.step()
 		}
@@ -342,7 +344,7 @@ func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 	})
 }
 
-// eavesdropper copies the database while a payment is signed: its bytes are in no copy.
+// eavesdropper copies the database while a payment is signed: the payment's bytes are in no copy.
 type eavesdropper struct {
 	outgoing.Signer
 	r      *harness

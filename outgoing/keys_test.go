@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// knownKeys are the keys of every rig, whose seed is the same, with the public keys that were derived before: a service
-// of wallets derives hundreds ahead, and each test starts several.
+// knownKeys caches the derived public keys of every harness, all of which have the same seed: a service of wallets
+// derives hundreds ahead, and each test starts several.
 type knownKeys struct {
 	*signer.Keys
 	known *sync.Map // of chain.PublicKey by chain.KeyRef
@@ -19,7 +19,7 @@ var harnessKeys = sync.OnceValues(func() (knownKeys, error) {
 	return knownKeys{keys, new(sync.Map)}, err
 })
 
-// Public is signer.Keys.Public.
+// Public implements signer.Keys.Public.
 func (k knownKeys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 	if pub, known := k.known.Load(ref); known {
 		return pub.(chain.PublicKey), nil

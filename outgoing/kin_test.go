@@ -9,7 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A key that is in other hands on one chain is in other hands on every chain that shares it, also a deposit address's.
+// A key that is compromised on one chain is compromised on every chain that shares it, also the key of a deposit
+// address.
 func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()

@@ -11,7 +11,7 @@ import (
 )
 
 // Whatever else a chain is busy with – tokens that the hot wallet lacks, receivers that refuse, sweeps without gas, gas
-// that is too dear for a while – every withdrawal that its money and the network allow leaves within 40 blocks.
+// above the limit for a while – every withdrawal that the funds and the network allow is paid within 40 blocks.
 func TestEveryPayableWithdrawalLeaves(t *testing.T) {
 	seeds := uint64(8)
 	if testing.Short() {

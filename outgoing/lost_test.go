@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// batchOverADeposit credits a deposit that is the largest UTXO and pays a withdrawal of another account out of it. The
+// batchOverADeposit credits a deposit that is the largest UTXO and pays a withdrawal of another account with it. The
 // operator's own UTXO could pay the withdrawal as well.
 func (r *harness) batchOverADeposit() (deposit string, w bursar.Withdrawal, to string) {
 	r.t.Helper()
@@ -32,9 +32,9 @@ func (r *harness) batchOverADeposit() (deposit string, w bursar.Withdrawal, to s
 	return deposit, w, to
 }
 
-// A payer spends a credited deposit again in a reorganisation, after the deposit went into a withdrawal of somebody
-// else. The withdrawal's transaction is dead once the second outgoing transaction is final, and no block earlier; then
-// another one pays it.
+// A payer spends a credited deposit again in a reorg, after the deposit was used for somebody else's withdrawal. The
+// withdrawal's transaction can never be included once the second spend is final, and no block earlier; then another
+// transaction pays it.
 func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
@@ -71,8 +71,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 	})
 }
 
-// A second outgoing transaction that is reorged out again proves nothing: the deposit comes back, and with it the
-// transaction.
+// A second spend that is reorged out again proves nothing: the deposit is included again, and with it the transaction.
 func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
@@ -101,7 +100,8 @@ func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 	})
 }
 
-// What builds on the change of a dead transaction is dead as well, however long the chain of unconfirmed change.
+// A transaction that builds on the change of one that can never be included cannot be included either, however long the
+// chain of unconfirmed change is.
 func TestWhatBuildsOnVanishedChangeIsMadeAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -140,7 +140,7 @@ func TestWhatBuildsOnVanishedChangeIsMadeAgain(t *testing.T) {
 	})
 }
 
-// An external spend takes a UTXO that a transaction of ours was going to use.
+// An external spend takes a UTXO that a transaction of ours was about to use.
 func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -175,7 +175,7 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 	})
 }
 
-// resumeAll is an operator who says that an external spend was theirs.
+// resumeAll is an operator who states that an external spend was the operator's own.
 func (r *harness) resumeAll() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
@@ -195,8 +195,7 @@ func (r *harness) nothingOpen() {
 	})
 }
 
-// A deposit that leaves its chain between the unsigned transaction and the signature is not signed over: another draft
-// is made at once.
+// A transaction whose deposit is reorged out between building and signing is not signed: another one is built at once.
 func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Of two versions the second needs a deposit that has gone for good, and the first does not: it may still be included,
-// and nothing is paid by another transaction.
+// If the second of two versions needs a deposit that is gone for good and the first does not, the first may still be
+// included, and no other transaction pays.
 func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 	config := coined
 	config.BumpAfter = 2
@@ -29,7 +29,7 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 		first, lost := r.version(r.now(w).TxID), r.now(w).OutgoingID
 		needed := r.unsignedOf(lost).Reservations
 		r.trouble = true
-		r.chain.SetRate(200_000) // its change does not suffice for the fee
+		r.chain.SetRate(200_000) // its change is not enough for the fee
 		for n := 0; n < 5 && r.versionsOf(lost) == 1; n++ {
 			r.step()
 			r.chain.Mine(1)
@@ -41,7 +41,7 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 			t.Fatalf("at first it uses %v, later %v", needed, all)
 		}
 		r.chain.Forget()
-		r.chain.SetRate(1 << 40) // nothing of ours enters a block
+		r.chain.SetRate(1 << 40) // no block includes a transaction of ours
 		r.chain.Reorg(int(r.height())-5, deposit)
 		r.chain.DoubleSpend(deposit)
 		for range 10 {
@@ -61,7 +61,7 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 	})
 }
 
-// What comes back just before it is given up is kept: it is in a block, or what proves it dead is in none any more.
+// A transaction is kept if, just before it is given up, it is included or the proof against it is reorged out.
 func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 	for name, inBlock := range map[string]bool{"it is in a block": true, "the proof is gone": false} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 	}
 }
 
-// What is given up is not sent once more, nor is anything noted against it.
+// A transaction that is given up is not sent again, and no error is recorded for it.
 func TestWhatIsGivenUpIsNotSentAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// noWay checks that nothing is to make anything void, and that nobody is alarmed about it.
+// noWay checks that nothing is being made void, and that no alarm is raised about it.
 func (r *harness) noWay() {
 	r.t.Helper()
 	if list := r.fillers(); len(list) > 0 {
@@ -21,8 +21,8 @@ func (r *harness) noWay() {
 	r.wantNone("held_up")
 }
 
-// Way is made for nobody who waits for another reason than the held payment's nonce: the currency is halted too, the
-// nonce is lower, or there is none yet.
+// A held payment is not made void for a transaction that waits for another reason than its nonce: the other currency is
+// halted too, its nonce is lower, or it has none yet.
 func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
 	for name, behind := range map[string]func(r *harness){
 		"of the same currency": func(r *harness) { r.orderOf(0, "TOKEN", 500, r.chain.Named("another")) },
@@ -84,14 +84,15 @@ func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
 	})
 }
 
-// unbuilt is a chain on which only what has been drafted goes on.
+// unbuilt is a chain that builds nothing new.
 type unbuilt struct{ *sim.Chain }
 
 func (unbuilt) Build(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 	return chain.UnsignedTx{}, sim.ErrNode
 }
 
-// Behind another payment of the halted currency one of another currency may wait: way is made for that one.
+// If another currency's payment waits behind a second payment of the halted currency, the held payment is made void for
+// it.
 func TestWayIsMadeForWhatWaitsBehindOthers(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
@@ -116,7 +117,7 @@ func TestWayIsMadeForWhatWaitsBehindOthers(t *testing.T) {
 	})
 }
 
-// Where transactions expire, a held one frees its nonce by itself: nothing makes it void.
+// On a chain whose transactions expire, a held one frees its nonce by itself: nothing makes it void.
 func TestWhatExpiresIsNotMadeVoidForOthers(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		held := r.jammed(false)
@@ -166,7 +167,7 @@ func TestWithoutAnAddressOfItsOwnAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 	})
 }
 
-// adoptedToken has a payment of TOKEN adopted from a block, and returns it as it was and is.
+// adoptedToken has a payment of TOKEN adopted from a block, and returns it as it was and as it is.
 func (r *harness) adoptedToken() (token, now bursar.Withdrawal) {
 	r.t.Helper()
 	r.withTokens()
@@ -189,8 +190,8 @@ func (r *harness) adoptedToken() (token, now bursar.Withdrawal) {
 	return token, now
 }
 
-// A payment of a halted currency whose bytes are not known, because its block was reorged out, stands in nobody's way
-// either.
+// A payment of a halted currency whose bytes are not known, because its block was reorged out, does not hold up other
+// currencies either.
 func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
@@ -212,8 +213,8 @@ func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// What has changed between the look at what waits and the order of what makes way orders nothing: the halt has ended,
-// or the payment is in a block.
+// If, before the voiding transaction is requested, the halt has ended or the held payment is in a block, nothing is
+// requested.
 func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *harness, held bursar.Withdrawal){
 		"nothing":            nil,

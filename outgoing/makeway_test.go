@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// bumping is a chain of nonces on which fees are bumped soon.
+// bumping is an account-model chain on which fees are bumped soon.
 func bumping() sim.Config {
 	config := numbered
 	config.BumpAfter = 3
@@ -50,9 +50,9 @@ func shortToken() store.Halt {
 	return store.Halt{Scope: store.HaltCurrency("TOKEN"), Kind: store.HaltByShortPayout, Ref: "x", Reason: "it was short"}
 }
 
-// What moves a halted currency stands in nobody else's way: neither signed bytes that are held, nor sent ones that may
-// not be bumped, keep the nonces behind them from the chain. Nothing of it leaves meanwhile, and afterwards it is paid
-// once.
+// A transaction of a halted currency holds up no other currency: neither signed bytes that are held, nor sent ones that
+// may not be bumped, keep the nonces behind them out of blocks. Nothing of the halted currency is paid meanwhile, and
+// afterwards it is paid once.
 func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
 		t.Run(name, func(t *testing.T) {
@@ -87,15 +87,15 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// The bytes of a held payment may have been sent before their process died: where they are included before what is to
-// make them void, they count, and nobody is paid twice.
+// The bytes of a held payment may have been sent before their process ended: if they are included before the voiding
+// transaction, they count, and nobody is paid twice.
 func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		out := r.version(r.now(held).TxID)
 		r.halt(shortToken())
 		w := r.order(100_000_000, r.chain.Named("coin"))
-		r.chain.FailBroadcasts(sim.LostUnknown, 2) // what makes it void reaches no node
+		r.chain.FailBroadcasts(sim.LostUnknown, 2) // no node gets the voiding transaction
 		for range 2 {
 			r.step()
 		}
@@ -119,7 +119,7 @@ func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
 	})
 }
 
-// fillers are the open transactions that are to make others void.
+// fillers returns the open voiding transactions.
 func (r *harness) fillers() (list []bursar.OutgoingTx) {
 	for _, p := range r.open() {
 		order, err := outgoing.Order(p)
@@ -131,8 +131,8 @@ func (r *harness) fillers() (list []bursar.OutgoingTx) {
 	return list
 }
 
-// A reorganisation takes what made a held payment void out of its block before that is final, and the payment itself is
-// included on the other branch: it counts, and nobody is paid twice.
+// If a reorg removes the voiding transaction from its block before that is final, and the held payment is included on
+// the other branch, the payment counts, and nobody is paid twice.
 func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
@@ -163,7 +163,7 @@ func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
 	})
 }
 
-// A held payment that nothing of another currency waits behind stays as it is, and is sent after the halt.
+// A held payment that no transaction of another currency waits behind stays as it is, and is sent after the halt.
 func TestAHeldPaymentThatIsInNobodysWayIsKept(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
@@ -178,8 +178,8 @@ func TestAHeldPaymentThatIsInNobodysWayIsKept(t *testing.T) {
 	})
 }
 
-// Where nothing can make it void, because the native asset itself is halted, an alarm says what waits behind what, and
-// the command that ends it. It closes by itself.
+// If nothing can make it void, because the native asset itself is halted, an alarm says what waits behind what, and
+// names the command that ends the halt. It closes automatically.
 func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		r.withTokens()
@@ -215,8 +215,8 @@ func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 	})
 }
 
-// What makes a held payment void is forgotten by a failover after it was signed, and put back from the journal: it
-// makes that one void as before, which is paid again after the halt, and what is not forgotten either.
+// A voiding transaction that a failover forgets after it was signed is put back from the journal: it voids the held
+// payment as before, which is paid again after the halt, and so are payments that were not forgotten.
 func TestWhatMakesVoidIsPutBackAsWhatItIs(t *testing.T) {
 	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// guarded gives a rig marks in a file, as a service has them beside its seed, and has the guard look.
+// guarded gives a harness marks in a file, as a service has them beside its seed, and runs the guard.
 func (r *harness) guarded(file string) *recovery.Guard {
 	r.t.Helper()
 	g := r.guard(file)
@@ -57,7 +57,7 @@ func (r *harness) gaps(family bursar.Family, from uint32, n int) ([]store.GapAdd
 	return list, nil
 }
 
-// An address that was given out after the backup is given to nobody else after the restore, and what is paid to it is
+// An address that was given out after the backup is given to nobody else after the restore, and a payment to it is
 // found: an operator assigns it, and it can be spent.
 func TestNoAddressIsGivenOutTwice(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
@@ -102,8 +102,8 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 	})
 }
 
-// A database that steps back under a running process, as by an asynchronous failover, has nothing signed again: the
-// journal knows that the order was signed, and the next look at the database has the chain recover.
+// If a database steps back under a running process, as after an asynchronous failover, nothing is signed again: the
+// journal knows that the payment was signed, and the guard's next check begins a recovery of the chain.
 func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		g := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
@@ -116,7 +116,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 			t.Fatal("nothing was sent")
 		}
 		r.restore(before)
-		g.DB = r.db // the same process goes on, and has noticed nothing
+		g.DB = r.db // the same process goes on without noticing
 		id := r.chain.Capabilities().ID
 		r.sender.Marks, r.wallets.Marks = g, g
 		r.follower.Current = func() bool { return g.Leads(id) }
@@ -128,7 +128,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 			}
 		}
 		r.trouble = false
-		if err := g.Look(t.Context()); err != nil { // the journal holds the order back until the next look
+		if err := g.Look(t.Context()); err != nil { // the journal holds the payment back until the next check
 			t.Fatal(err)
 		}
 		if n := r.recoveries(); n != 1 {
@@ -177,7 +177,7 @@ func TestMissingMarksAreAnError(t *testing.T) {
 	})
 }
 
-// Replicas on several machines have marks of their own, and give out every index once.
+// Replicas on several machines have marks of their own, and give out every index only once.
 func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
@@ -205,7 +205,7 @@ func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 	})
 }
 
-// A key index that is given out while the database is compared with the marks is no step back of the database.
+// A key index that is given out while the database is compared with the marks does not count as a step back.
 func TestAnIndexGivenOutDuringALookIsNoStepBack(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		g := r.guard(filepath.Join(t.TempDir(), "seed.marks"))

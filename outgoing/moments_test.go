@@ -11,10 +11,10 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// What others do between two transactions of one step.
+// What others do between two database transactions of one step.
 
-// atEachMoment plays a scene again and again: what set returns happens after the first transaction of the sender's
-// step, after its second and so on, until there are no more. judge sees what came of each.
+// atEachMoment repeats a scenario: the function that set returns runs after the first database transaction of the
+// sender's step, then after its second and so on, until there are no more. judge checks each result.
 func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhile func()), judge func(r *harness)) {
 	t.Helper()
 	for at := 1; ; at++ {
@@ -40,8 +40,8 @@ func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhi
 	}
 }
 
-// A refund is called back while a step takes it up, builds it and has it signed. Either it is too late for that, and it
-// is paid, or nobody is paid, and the journal keeps no signature.
+// A refund to a sender is called back while a step assigns it, builds it and has it signed. Either it is too late for
+// that and the refund is paid, or nobody is paid and the journal keeps no signature.
 func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "shared": memoed} {
 		t.Run(name, func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 	}
 }
 
-// A payment's final block is reorged out while it is settled, and nobody knows its transaction any more. It is sent
-// again, and paid once: what is in no final block is not settled.
+// A payment's final block is reorged out while it is settled, and no node has its transaction any more. It is sent
+// again and paid once: a transaction that is in no final block is not settled.
 func TestABlockMayBeReorgedOutAtAnyMomentOfItsSettlement(t *testing.T) {
 	for name, config := range models {
 		t.Run(name, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestABlockMayBeReorgedOutAtAnyMomentOfItsSettlement(t *testing.T) {
 	}
 }
 
-// A sweep and the deposits that it collected are final at once, and not all of the deposits are booked yet: the sweep
-// is settled after them, or the books would say that they are still at their address.
+// If a sweep and the deposits that it collected are final at once and not all of the deposits are booked yet, the sweep
+// is settled after them; otherwise the books would say that they are still at their address.
 func TestASweepIsSettledAfterItsDeposits(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// notify changes what an account is told of, and where.
+// notify changes the events that an account is notified of, and their webhook.
 func (r *harness) notify(account int, pending, withdrawals bool, webhook string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
@@ -22,13 +22,13 @@ func (r *harness) notify(account int, pending, withdrawals bool, webhook string)
 	})
 }
 
-// notified is what an account was notified of a subject.
+// notified is the list of what an account was notified about a subject.
 type notified struct {
 	url   string
 	words []string // kinds of events; of withdrawals, their status
 }
 
-// notified returns what an account was notified, oldest first, by subject.
+// notified returns the events of an account, oldest first, by subject.
 func (r *harness) notified(account int) map[bursar.ID]notified {
 	r.t.Helper()
 	all := map[bursar.ID]notified{}
@@ -71,8 +71,8 @@ func (r *harness) withdrawalIn(body []byte) wire.Withdrawal {
 	return whole.Response.Webhook.Withdrawal
 }
 
-// Every change of a withdrawal's status is told to the account that asked, at its own webhook; what the answer of the
-// request has said already, and the moment between signing and sending, are not.
+// The account that requested a withdrawal is notified of every change of its status at its own webhook, except of what
+// the answer of the request has said already and of the moment between signing and sending.
 func TestWithdrawalsAreAnnouncedToWhoAsked(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -133,7 +133,7 @@ func TestWithdrawalsAreAnnouncedToWhoAsked(t *testing.T) {
 	})
 }
 
-// What is set counts for what happens next, and for nothing before.
+// A changed setting counts for the next events, and for none before.
 func TestWhatAnAccountIsNotifiedOfCountsAtOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -199,7 +199,7 @@ func count(all map[bursar.ID]notified, words string) (n int) {
 	return n
 }
 
-// What the chain took back is told as well: a customer who was told of a payment learns that it is under way again.
+// A reorg is notified as well: a customer who was notified of a payment learns that it is in progress again.
 func TestAReorgedWithdrawalIsAnnounced(t *testing.T) {
 	words := func(r *harness, w bursar.Withdrawal) string { return strings.Join(r.notified(0)[w.ID].words, " ") }
 	t.Run("fails after all", func(t *testing.T) {

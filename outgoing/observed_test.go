@@ -22,7 +22,7 @@ func onLasting(t *testing.T, test func(t *testing.T, r *harness)) {
 	}
 }
 
-// waitedFor has blocks pass until another version of a lost adopted transaction may be made in the next step.
+// waitedFor lets blocks pass until another version of a lost adopted transaction may be built in the next step.
 func (r *harness) waitedFor(lost bursar.ID) {
 	r.t.Helper()
 	for r.height() < r.spendNow(lost).SentAt+r.chain.Capabilities().BumpAfter {
@@ -36,7 +36,7 @@ func (r *harness) height() uint64 {
 	return latest
 }
 
-// noted checks what the error of an outgoing transaction says.
+// noted checks the error of an outgoing transaction.
 func (r *harness) noted(id bursar.ID, words ...string) {
 	r.t.Helper()
 	for _, w := range words {
@@ -46,7 +46,7 @@ func (r *harness) noted(id bursar.ID, words ...string) {
 	}
 }
 
-// observed is a signer that is watched while it signs one outgoing transaction, and that fails to sign it while err is
+// observed is a signer that is observed while it signs one outgoing transaction, and that fails to sign it while err is
 // not nil.
 type observed struct {
 	outgoing.Signer
@@ -75,7 +75,7 @@ func (o *observed) Sign(
 	return tx, err
 }
 
-// interrupted is a chain on which something happens as soon as another version of an outgoing transaction is drafted.
+// interrupted is a chain on which something happens as soon as another version of an outgoing transaction is built.
 type interrupted struct {
 	*sim.Chain
 	outgoingID bursar.ID
@@ -96,7 +96,7 @@ func (c *interrupted) Build(ctx context.Context, o chain.TxRequest) (chain.Unsig
 	return unsigned, err
 }
 
-// tally is a keeper of what is signed that writes down what is said to it.
+// tally is a Marks that records its calls.
 type tally struct {
 	signed, dropped []bursar.ID
 	err             error

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// Any number of requests at the same time spend a balance once.
+// Any number of concurrent requests spend a balance once.
 func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -37,7 +37,7 @@ func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
 		}
 		group.Wait()
 		if taken.Load() != 10 &&
-			taken.Load() != 11 { // 99,000,000 left after the deposit's fee; each order costs its network fee as well
+			taken.Load() != 11 { // 99,000,000 left after the deposit's fee; each withdrawal costs its network fee as well
 			t.Fatalf("%d orders were taken, %d refused", taken.Load(), refused.Load())
 		}
 		r.available(0) // fails below zero
@@ -153,8 +153,8 @@ func TestAnOperatorDecides(t *testing.T) {
 	})
 }
 
-// A transaction that is in a block and paid nobody is refunded once it is final, less nothing; its gas is the
-// operator's.
+// A withdrawal whose transaction is in a block and failed is refunded in full once the block is final; the operator
+// bears the gas.
 func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
@@ -189,7 +189,7 @@ func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 	})
 }
 
-// A charge is paid by one deposit in time and in full; what comes short or late is credited all the same.
+// A charge is paid by one deposit in time and in full; a deposit that is too small or too late is credited.
 func TestChargesArePaidByDeposits(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()

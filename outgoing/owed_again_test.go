@@ -6,7 +6,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// A return that was final was reorged out and died before it came back: its sender is paid by another transaction.
+// A refund to a sender that was final is reorged out and expires before it is included again: another transaction pays
+// the sender.
 func TestASettledReturnThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 	config := memoed
 	config.Expiry = 5
@@ -26,7 +27,8 @@ func TestASettledReturnThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 	})
 }
 
-// A database of before the links is taken over whole, though something is booked before the audit takes its first step.
+// A database from before the links is sealed as a whole, even if something is booked before the audit takes its first
+// step.
 func TestAnUpgradeIsSealedThoughSomethingIsBookedFirst(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Withdrawals that are together too much for an hour are paid in smaller company, up to the limit; the rest waits,
-// nothing of it is lost, and the operator knows why.
+// Withdrawals that together exceed the hourly limit are paid in smaller batches, up to the limit; the others wait,
+// nothing of them is lost, and an alarm says why.
 func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		var err error
@@ -19,7 +19,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 		r.must(err)
 		r.restart()
 		r.step()
-		for range 6 { // UTXOs enough for many drafts at once
+		for range 6 { // enough UTXOs for many transactions at once
 			r.pay(r.wallet(0).Address, 1_000_000_000)
 			r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
 		}
@@ -31,7 +31,7 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r.trouble = true // what is refused is an error of the step
+		r.trouble = true // the refusal is an error of the step
 		for range 20 {
 			r.step()
 			r.chain.Mine(1)

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// underWay counts the open outgoing transactions of a kind that are drafted or sent and in no block.
+// underWay counts the open outgoing transactions of a kind that are built or sent and in no block.
 func (r *harness) underWay(kind chain.Kind) (n int) {
 	r.t.Helper()
 	for _, p := range r.open() {
@@ -25,7 +25,7 @@ func (r *harness) underWay(kind chain.Kind) (n int) {
 	return n
 }
 
-// orders makes so many orders of one unit each.
+// orders requests a number of withdrawals of one unit each.
 func (r *harness) orders(n int, code bursar.CurrencyCode) (list []bursar.Withdrawal) {
 	r.t.Helper()
 	for i := range n {
@@ -34,7 +34,7 @@ func (r *harness) orders(n int, code bursar.CurrencyCode) (list []bursar.Withdra
 	return list
 }
 
-// funded has account 0 and the hot wallet hold all three currencies.
+// funded gives account 0 and the hot wallet all three currencies.
 func (r *harness) funded() {
 	r.t.Helper()
 	r.withTokens()
@@ -46,8 +46,8 @@ func (r *harness) funded() {
 	r.settle()
 }
 
-// Where UTXOs are used up, no place is kept for gas: of ten, all but one of refunds are for withdrawals, and each step
-// takes one.
+// On a UTXO chain no place is kept for gas: of ten places, one is for refunds and the others are for withdrawals, and
+// each step takes one.
 func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
 	config := coined
 	config.MaxPayments = 1
@@ -76,7 +76,7 @@ func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
 	})
 }
 
-// One currency has all places where nobody waits for another, and places that are in use are left where two wait.
+// One currency has all places if no other one waits, and places in use are kept when a second currency waits.
 func TestPlacesGoToTheCurrenciesThatWait(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
@@ -95,7 +95,7 @@ func TestPlacesGoToTheCurrenciesThatWait(t *testing.T) {
 	})
 }
 
-// Where only one may be under way, the currencies have their turns, and so have payments and gas.
+// If only one transaction may be in progress, the currencies take turns, and so do payments and gas.
 func TestWhereOneMayBeUnderWayEachHasItsTurn(t *testing.T) {
 	config := numbered
 	config.MaxPending = 1
@@ -126,14 +126,14 @@ func TestWhereOneMayBeUnderWayEachHasItsTurn(t *testing.T) {
 	})
 }
 
-// Of ten places for what uses up nonces of the hot wallet two are for gas: so many top-ups are under way, and one that
-// is not needed any more takes no place from another.
+// Of ten places for the nonces of the hot wallet two are for gas: that many top-ups are in progress, and one that is
+// not needed any more takes no place from another.
 func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		r.restart()
-		for range 3 { // from now on, every fourth step begins with sweeps, which order gas before the top-ups have their turn
+		for range 3 { // from now on, every fourth step begins with sweeps, which request gas before the top-ups have their turn
 			r.step()
 		}
 		r.jam(6)
@@ -165,8 +165,8 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 	})
 }
 
-// Of payments that an adapter refuses for no reason that a rule foresees, no more are taken up than there are places of
-// one currency, and one step drafts eight in vain. Others are paid meanwhile.
+// Of payments that an adapter refuses for an unforeseen reason, no more are assigned than one currency has places, and
+// one step tries to build eight of them. Others are paid meanwhile.
 func TestWhatIsBuiltInVainIsBounded(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
@@ -215,8 +215,8 @@ func TestWhatIsBuiltInVainIsBounded(t *testing.T) {
 	})
 }
 
-// However much is under way, each step comes to a part of it, goes on behind that at the next, and begins again at the
-// end.
+// However many transactions are in progress, each step handles some of them, goes on behind those in the next step, and
+// begins again at the end.
 func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 	config := numbered
 	config.MaxPending = 120
@@ -248,7 +248,7 @@ func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 	})
 }
 
-// Each of two payments that no node takes is sent once in each step, also where one of them is new.
+// Each of two payments that no node accepts is sent once per step, also if one of them is new.
 func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -260,7 +260,7 @@ func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
 		for range 3 {
 			w := r.order(1_000_000, r.chain.Named("outside"))
 			clear(tries)
-			r.check(r.sender.Step(ctx, r.lease)) // drafts the next one, and sends it
+			r.check(r.sender.Step(ctx, r.lease)) // builds the next one, and sends it
 			r.check(r.sender.Step(ctx, r.lease))
 			open := r.open()
 			for _, p := range open {
@@ -275,7 +275,7 @@ func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
 	})
 }
 
-// refusingAll counts what a node is sent that takes nothing.
+// refusingAll is a chain whose node accepts nothing; it counts what it is sent.
 type refusingAll struct {
 	*sentNowhere
 	tries map[string]int
@@ -286,7 +286,7 @@ func (c refusingAll) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return c.sentNowhere.Broadcast(ctx, tx)
 }
 
-// A step in which nothing waits asks for no lock.
+// A step in which nothing waits takes no lock.
 func TestAStepWithoutWorkLocksNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()

@@ -16,7 +16,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// oracle is a chain that answers at a word whether a transaction can never be included, and what an address holds.
+// oracle is a chain whose answers the test sets: whether a transaction can never be included, and what an address
+// holds.
 type oracle struct {
 	*recorded
 	gone bool
@@ -37,8 +38,8 @@ func (o *oracle) Holdings(ctx context.Context, bases []string, contract string,
 	return list, err
 }
 
-// A payment that no node takes is given up on proof alone: not while a node cannot say whether it can still be
-// included, nor while it says that it can. The operator reads the one and the other.
+// A payment that no node accepts is given up only on proof: not while no node can tell whether it can still be
+// included, nor while a node says that it can. Its error gives both reasons.
 func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -83,7 +84,7 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 	})
 }
 
-// A transaction whose UTXO is lost ends by that alone: no node is sent it once more, and there is no trouble.
+// A transaction whose UTXO is lost ends for that reason: it is not sent again, and no error is returned.
 func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
@@ -107,8 +108,8 @@ func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 	})
 }
 
-// What makes a payment void needs the same UTXO as the payment, and that is lost: both end, and the payment is made of
-// others.
+// If the UTXO that a payment and its voiding transaction both need is lost, both end, and the payment is made from
+// other UTXOs.
 func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
@@ -146,8 +147,8 @@ func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 	})
 }
 
-// A transaction that was adopted from a block has no bytes here, and nobody knows how long it may come back. An
-// operator's question does not give it up, though the chain is past what was drafted for it.
+// A transaction that was adopted from a block has no bytes in the database, and it is not known how long it may be
+// included again. An operator's query does not give it up, although the chain is past what was built for it.
 func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
@@ -164,8 +165,8 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 	})
 }
 
-// A payment is reorged out after it was final, and nobody was known to have been sent it. It is sent again, and the
-// customer, who has heard that it is under way again, hears so once.
+// A payment that was final and is reorged out, and that is not known to have been sent, is sent again. The customer is
+// notified once that it is in progress again.
 func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -193,8 +194,8 @@ func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 	})
 }
 
-// An address is known to be empty only where the final block is recorded and its node answers for that one address:
-// elsewhere it rests, and what is there is swept later.
+// An address is known to be empty only if the final block is recorded and its node answers for that one address:
+// otherwise it rests, and what is there is swept later.
 func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 	for name, unknown := range map[string]func(r *harness, node *oracle){
 		"no answer for it": func(_ *harness, node *oracle) {
@@ -241,7 +242,7 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 	}
 }
 
-// finalAhead has the books hear of a final block that is not recorded yet.
+// finalAhead makes the database know a final block that is not recorded yet.
 func (r *harness) finalAhead(tx *store.Tx) error {
 	final, latest := r.chain.Heights()
 	return tx.Chains().SetHead(ctx, r.chain.Capabilities().ID, latest+20, uint64(final)+20)

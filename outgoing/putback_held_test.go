@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// forgotten has a payment signed that a restored database has forgotten, and that no node has; the journal knows it.
+// forgotten has a payment signed that a restored database has forgotten, and that no node has; the journal has it.
 func (r *harness) forgotten() (w bursar.Withdrawal) {
 	r.t.Helper()
 	file := filepath.Join(r.t.TempDir(), "seed.marks")
@@ -39,8 +39,8 @@ func (r *harness) waitingToBePutBack() (list []store.Forgotten) {
 	return list
 }
 
-// While everything or the chain is halted nothing is signed again, and the reason is noted; the recovery's own halt
-// holds nothing back. After the halt it is put back, and paid once.
+// While the service or the chain is halted, nothing is signed again, and the reason is recorded; the recovery's own
+// halt holds nothing back. After the halt the payment is put back, and paid once.
 func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 	for name, scope := range map[string]func(r *harness) store.HaltScope{
 		"all":   func(*harness) store.HaltScope { return store.HaltAll },
@@ -76,7 +76,8 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 	}
 }
 
-// A signer that is away is asked again, and its error is noted; without the lead nothing is put back or noted.
+// A signer that is unavailable is asked again, and its error is recorded; without the lease nothing is put back or
+// recorded.
 func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w := r.forgotten()

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What the database says was signed and forgotten is signed again without a look at the books: one row pays whoever it
-// names.
+// If forgotten transactions were signed again without a check of the books, one forged row would pay anybody: it is not
+// signed.
 func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
@@ -24,7 +24,7 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 			order.From = r.hot
 		}
 		full := order
-		r.view(func(tx *store.Tx) error { // all of this is readable in the database
+		r.view(func(tx *store.Tx) error { // all of this can be read in the database
 			state, err := tx.Chains().State(ctx, id)
 			if err != nil {
 				return err

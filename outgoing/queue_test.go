@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Where each withdrawal has a transaction of its own, one step takes up all that have a place, and no more than that.
+// If each withdrawal has a transaction of its own, one step assigns all that have a place, and no more.
 func TestAStepTakesUpAllThatHaveAPlace(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
@@ -33,8 +33,8 @@ func TestAStepTakesUpAllThatHaveAPlace(t *testing.T) {
 	})
 }
 
-// The native asset is taken out of the configuration while payments of it are under way: none is booked without its
-// fee, the trouble is an error of each step, and once it is back everything is settled.
+// If the native asset is removed from the configuration while payments of it are in progress, none is booked without
+// its fee, each step returns the error, and once the asset is back everything is settled.
 func TestNothingIsSettledWithoutItsFee(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()

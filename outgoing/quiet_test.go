@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// idleStep lets the spender take steps after which the database is as it was.
+// idleStep makes the sender take steps and checks that they leave the database unchanged.
 func (r *harness) idleStep(t *testing.T, what string) {
 	t.Helper()
 	if r.db.Postgres() {
@@ -53,8 +53,8 @@ func TestWhatWaitsWritesNothing(t *testing.T) {
 	})
 }
 
-// An account is frozen after its payment was sent at a fee that is too low by now. Others depend on it and its bytes
-// are out of our hands: its fee is bumped, and it is paid.
+// If an account is frozen after its payment was sent at a fee that is now too low, the fee is bumped and the payment is
+// made, because other payments depend on it and its bytes may be anywhere.
 func TestAFreezeHoldsUpNothingThatIsSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -72,7 +72,7 @@ func TestAFreezeHoldsUpNothingThatIsSigned(t *testing.T) {
 	})
 }
 
-// The spender of one chain ends no alarm of another: what that chain's payments lack is still to be sent.
+// The sender of one chain closes no alarm of another: that chain's payments still lack funds.
 func TestOneChainsSenderEndsNoAlarmOfAnother(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// models are the three kinds of chains there are: by UTXOs, by nonces, and by nonces with transactions that expire.
+// models lists the three kinds of chains: UTXO model, account model, and account model with transactions that expire.
 var models = map[string]sim.Config{
 	"UTXO":     {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 2},
 	"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2},
@@ -26,7 +26,7 @@ func onModels(t *testing.T, test func(t *testing.T, r *harness)) {
 	}
 }
 
-// taken returns how many outgoing transactions for withdrawals there are.
+// taken returns the number of outgoing transactions for withdrawals.
 func (r *harness) taken() (n int) {
 	for _, p := range r.open() {
 		if p.Kind == string(chain.KindWithdrawal) {
@@ -56,7 +56,7 @@ func TestNothingIsSignedBeforeTheFollowerHasCaughtUp(t *testing.T) {
 	})
 }
 
-// While the followed endpoint is behind what another reports to be final, nothing is signed.
+// While the followed endpoint is behind the final blocks that another one reports, nothing is signed.
 func TestAnEndpointThatLagsMakesNothingReady(t *testing.T) {
 	t.Parallel()
 	config := models["expiring"]
@@ -80,8 +80,8 @@ func TestAnEndpointThatLagsMakesNothingReady(t *testing.T) {
 	})
 }
 
-// A recovery that begins again, because a second replica notices the failover some seconds later or because it fails
-// over once more, under one lease and after the follower has caught up, ends like any other.
+// A recovery that begins again under one lease and after the follower has caught up, because a second replica notices
+// the failover some seconds later or because it fails over again, ends like any other.
 func TestARecoveryThatBeginsAgainEnds(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// emptied is a chain on which an address lost something that no event tells of, as a token's issuer can do.
+// emptied is a chain on which an address lost something without an event, which a token's issuer can do.
 type emptied struct {
 	*sim.Chain
 	base string
@@ -30,7 +30,7 @@ func (e emptied) Holdings(
 	return held, err
 }
 
-// What leaves an address without any event is found, and the address is named.
+// A loss of an address without any event is found, and the address is named.
 func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -78,8 +78,8 @@ func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
 	})
 }
 
-// given is a chain on which an address holds what no block showed, as a contract can send it in a block that nobody
-// traces.
+// given is a chain on which an address holds something that no block showed, as when a contract sends it in a block
+// that is not traced.
 type given struct {
 	*sim.Chain
 	base  string
@@ -98,7 +98,7 @@ func (g given) Holdings(
 	return held, err
 }
 
-// What reached an address that was never seen to be paid is found where all addresses are asked for.
+// Value at an address that was never seen to be paid is found if all addresses are compared.
 func TestReconcilingAllFindsWhatNoBlockShowed(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()

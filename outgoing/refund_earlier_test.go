@@ -9,11 +9,10 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
-// A refund that failed may be paid after all once its block is reorged out. A later refund of the same deposit is not
-// signed before that is certain, whether it waits for an unsigned transaction or for its signature.
+// A refund to a sender that failed may be paid after all once its block is reorged out. A later refund of the same
+// deposit is not signed before that is certain, whether it is unsigned or waits for its signature.
 
-// reopenFirst reorgs out the block of a refund that failed, for good: nobody knows its transaction until it is sent
-// again.
+// reopenFirst reorgs out the block of a failed refund for good: no node has its transaction until it is sent again.
 func (r *harness) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
 	r.t.Helper()
 	r.undo(first.TxID, first.TxID)
@@ -69,8 +68,8 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 	}
 }
 
-// The earlier one's block is reorged out while the later one is signed: that signature is neither kept nor sent, nor
-// does the journal keep it, which would have it signed again after a restore.
+// If the earlier refund's block is reorged out while the later refund is signed, that signature is neither stored nor
+// sent, and the journal does not keep it, which would have it signed again after a restore.
 func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		guard := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))

@@ -13,9 +13,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Which refunds are taken up, and how those end that were taken up and are not signed.
+// Which refunds to senders are assigned, and how refunds end that were assigned and are not signed.
 
-// astrayAgain is another deposit that fits no wallet, after astray.
+// astrayAgain makes another unattributed deposit, after astray.
 func (r *harness) astrayAgain() bursar.Deposit {
 	r.t.Helper()
 	to := r.wallet(0).Address
@@ -29,8 +29,8 @@ func (r *harness) astrayAgain() bursar.Deposit {
 	return r.strandedBy(id)
 }
 
-// While a refund waits for its block and as many may wait, the next one is not taken up, and can be called back without
-// a trace.
+// While a refund waits for its block and no further one may wait, the next one is not assigned, and can be called back
+// without a trace.
 func TestARefundIsTakenUpOnceThereIsRoom(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		first, second := r.astray(), r.astrayAgain()
@@ -50,14 +50,14 @@ func TestARefundIsTakenUpOnceThereIsRoom(t *testing.T) {
 	})
 }
 
-// There are never more open refunds than a hundred, whatever holds them up.
+// There are never more than a hundred open refunds, whatever holds them up.
 func TestOpenRefundsAreBounded(t *testing.T) {
 	for open, taken := range map[int]bool{99: true, 100: false} {
 		t.Run(fmt.Sprint(open), func(t *testing.T) {
 			each(t, memoed, func(t *testing.T, r *harness) {
 				d := r.astray()
 				r.do(func(tx *store.Tx) error {
-					for range open { // of a currency that is paid no more
+					for range open { // of a currency that is not paid any more
 						_, err := tx.Outgoing().Insert(ctx, bursar.OutgoingTx{ID: r.ids.Next(), Chain: d.Chain, Currency: "GONE",
 							Kind: string(chain.KindWithdrawal), Share: bursar.ShareRefund, Base: "elsewhere", Order: []byte("{}")})
 						if err != nil {
@@ -76,7 +76,7 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 	}
 }
 
-// One that lost the lead between two steps takes up nothing: neither a refund nor a withdrawal.
+// A process that lost the lease between two steps assigns neither a refund nor a withdrawal.
 func TestALeaderThatLostTheLeaseTakesUpNothing(t *testing.T) {
 	for name, waits := range map[string]func(r *harness){
 		"refund": func(r *harness) { r.sendBack(r.astray(), "sender") },
@@ -101,7 +101,7 @@ func TestALeaderThatLostTheLeaseTakesUpNothing(t *testing.T) {
 	}
 }
 
-// A refund that has reserved what it needs and is called back gives that back with the next step, and is over.
+// A refund that has reserved its resources and is called back releases them with the next step, and ends.
 func TestARefundThatIsCalledBackGivesBackAtOnceWhatItReserved(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
@@ -125,7 +125,7 @@ func TestARefundThatIsCalledBackGivesBackAtOnceWhatItReserved(t *testing.T) {
 	})
 }
 
-// A refund that the signer refused is an alarm; once it is called back, it is none.
+// A refund that the signer refused raises an alarm; once the refund is called back, the alarm is closed.
 func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
@@ -143,8 +143,8 @@ func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
 	})
 }
 
-// A refund failed, its block is reorged out, and its transaction expires. It has failed as before, and the value is
-// decided about again.
+// If a failed refund's block is reorged out and its transaction expires, it has failed as before, and its deposit is
+// resolved again.
 func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 	config := memoed
 	config.Expiry = 6
@@ -169,8 +169,8 @@ func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 	})
 }
 
-// What a failed payment gave back was ordered again, and its block is reorged out: the account is below zero and
-// frozen, until the payment has failed on the next branch as well.
+// If a customer withdraws what a failed payment gave back, and that payment's block is reorged out, the account is
+// below zero and frozen until the payment has failed on the next branch as well.
 func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -208,7 +208,7 @@ func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
 	})
 }
 
-// stepUntilReopened has the follower take back blocks until a withdrawal is under way again.
+// stepUntilReopened lets the follower undo blocks until a withdrawal is in progress again.
 func (r *harness) stepUntilReopened(w bursar.Withdrawal) {
 	r.t.Helper()
 	for range 50 {

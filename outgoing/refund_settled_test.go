@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// How refunds to senders end that do not end like most.
+// Refunds to senders that end in an unusual way.
 
-// refundToken refunds 50 of a token, which is unattributed, under the given manners of the token, until that is final.
+// refundToken refunds 50 of an unattributed token, which behaves in the given manners, until that is final.
 func (r *harness) refundToken(token bursar.Currency, manners sim.Manners) bursar.Deposit {
 	r.t.Helper()
 	r.step()
@@ -31,8 +31,8 @@ func (r *harness) refundToken(token bursar.Currency, manners sim.Manners) bursar
 	return d
 }
 
-// A refund of a token that takes a fee on transfer is done, though less arrived, and one of a token that delivers
-// nothing has failed. Both are alarms, and halt the token's currency until somebody has looked.
+// A refund of a token that takes a fee on transfer is done, although less was delivered, and one of a token that
+// delivers nothing has failed. Both raise an alarm, and halt the token's currency until an operator has looked.
 func TestARefundThatItsTokenCutsShort(t *testing.T) {
 	for name, c := range map[string]struct {
 		manners sim.Manners
@@ -68,7 +68,7 @@ func TestARefundThatItsTokenCutsShort(t *testing.T) {
 	}
 }
 
-// A refund that had failed and is paid on another branch is as if it had never failed.
+// A refund that had failed and is paid on another branch counts as if it had never failed.
 func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
@@ -89,8 +89,8 @@ func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
 	})
 }
 
-// Of several versions of a transaction the first may be the one that a block takes: that one is named to the operator
-// and the customer.
+// A block may include the first of several versions of a transaction: that one is named to the operator and the
+// customer.
 func TestTheVersionThatIsIncludedIsNamed(t *testing.T) {
 	firstOfTwo := func(r *harness, name func() string) chain.SignedTx {
 		r.t.Helper()

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A withdrawal that can never be paid, found out only when its transaction is built, fails with the adapter's reason,
-// whether that names the payment or not: its money is given back whole, and its account is notified.
+// A withdrawal that can never be paid, which is found out only when its transaction is built, fails with the adapter's
+// reason, whether that names the payment or not: its money is refunded in full, and its account is notified.
 func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 	for name, alone := range map[string]bool{"the payment": false, "the transaction": true} {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 	}
 }
 
-// After a batch that was too much at once has been paid in parts, the next ones are paid together again.
+// After a batch that was too big has been paid in parts, the next withdrawals are batched again.
 func TestBatchesGrowAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.fund()
@@ -74,8 +74,8 @@ func TestBatchesGrowAgain(t *testing.T) {
 	})
 }
 
-// Somebody takes a withdrawal of a batch away in the database while the batch is built, and a payment of it is refused:
-// it is not known whose that is, so that nobody is refunded who may be paid.
+// If somebody removes a withdrawal from a batch in the database while the batch is built, and a payment of it is
+// refused, it is not known whose that is: nobody is refunded who may be paid.
 func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, coined)
@@ -102,11 +102,11 @@ func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 	})
 }
 
-// errLate is what an adapter says of a nonce that somebody else has used.
+// errLate is an adapter's error about a nonce that somebody else has used.
 var errLate = fmt.Errorf("nonce 1 is used: %w", chain.ErrExternalNonce)
 
-// Somebody else signs with our key, and the adapter is the first to see it: everything on the chain is halted and an
-// alarm says so, until an operator ends the halt. The alarm about that transaction ends with the payment.
+// If somebody else signs with our key and the adapter is the first to see it, the whole chain is halted and an alarm
+// says so, until an operator ends the halt. The alarm about that transaction closes with the payment.
 func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -146,7 +146,8 @@ func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 	})
 }
 
-// One that lost the lead while it built has nothing to halt: the new leader may have used that nonce itself.
+// A process that lost the lease while it built a transaction halts nothing: the new lease holder may have used that
+// nonce itself.
 func TestANonceOfTheNextLeaderHaltsNothing(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A draft that the signer refuses is told to the operator, gives back what it claimed, and is made again: once the
-// cause is gone the order is paid.
+// An unsigned transaction that the signer refuses raises an alarm, releases its reservations, and is built again: once
+// the cause is gone the withdrawal is paid.
 func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -45,7 +45,7 @@ func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
 	})
 }
 
-// signerFunc is a signer that a test stands in for.
+// signerFunc is a signer made of a function.
 type signerFunc func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error)
 
 func (f signerFunc) Sign(
@@ -74,8 +74,8 @@ func (r *harness) wantAlarms(kinds ...string) {
 	}
 }
 
-// Of a batch that a chain refuses without saying which payment it means, each is tried alone: nobody is refunded who
-// can be paid.
+// Of a batch that a chain refuses without naming the payment, each payment is tried alone: nobody is refunded who can
+// be paid.
 func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.fund()
@@ -99,7 +99,7 @@ func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
 	})
 }
 
-// onlyAlone is a chain that refuses whatever pays more than one, and does not say for which.
+// onlyAlone is a chain that refuses every transaction with more than one payment, without naming the payment.
 type onlyAlone struct{ *sim.Chain }
 
 func (c onlyAlone) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {

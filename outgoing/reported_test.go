@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// refusals have a database refuse some of the statements of a step.
+// refusals makes a database refuse some of the statements of a step.
 type refusals struct {
 	refuse func(query string) error
 	given  map[error]string // the queries that were refused
@@ -32,15 +32,15 @@ func (f *refusals) before(_ context.Context, at store.Point, query string) error
 	return err
 }
 
-// called notes what is asked of anybody.
+// called records that the database, a node or the signer was asked.
 func (f *refusals) called(what string) {
 	if len(f.given) > 0 {
 		f.after = append(f.after, what)
 	}
 }
 
-// busySteps has the spender take n steps in which there is something of every kind to do – to draft, to send again, to
-// bump and to settle – and statements are refused. judge looks at each; in the end everything is paid once.
+// busySteps makes the sender take n steps that each have something of every kind to do – build, send again, bump and
+// settle – while statements are refused. judge checks each step; in the end everything is paid once.
 func (r *harness) busySteps(
 	n int, refuse func(round int) func(query string) error, judge func(f *refusals, err error),
 ) {
@@ -69,10 +69,10 @@ func (r *harness) busySteps(
 	r.must(r.audit())
 }
 
-// Whichever statements of a step a database refuses, the operator hears of each: by the step's error, or beside the
-// outgoing transaction that it was about.
+// Whichever statements of a step a database refuses, the operator sees each error: returned by the step, or stored with
+// the outgoing transaction that it was about.
 func TestWhateverADatabaseRefusesIsReported(t *testing.T) {
-	const apart = 16 // a statement that notes the trouble of another is not refused with it
+	const apart = 16 // a statement that records another error is not refused with it
 	number := 0
 	both(t, func(t *testing.T, r *harness) {
 		r.busySteps(2*apart, func(round int) func(string) error {
@@ -85,7 +85,7 @@ func TestWhateverADatabaseRefusesIsReported(t *testing.T) {
 					if !strings.Contains(query, "s.id <> $3") {
 						return err
 					}
-					kept[query] = err // whether a sweep is worth its fee is asked once more by what sends it
+					kept[query] = err // sending asks again whether a sweep is worth its fee
 				}
 				return kept[query]
 			}
@@ -100,8 +100,8 @@ func TestWhateverADatabaseRefusesIsReported(t *testing.T) {
 	})
 }
 
-// Wherever in a step the lead turns out to be lost, that is the step's error, and from then on nothing is asked of the
-// database, a node or the signer: all of it is another process's by now.
+// Wherever in a step the lease is found to be lost, the step returns that error, and from then on asks neither the
+// database, nor a node, nor the signer: another process does the work.
 func TestALeaseThatIsLostAnywhereEndsTheStep(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		lost := 0

@@ -7,11 +7,11 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// A payment that has waited too long and has nothing left for a higher fee is sent again as it is: the node may have
+// A payment that has waited too long and has nothing left for a higher fee is sent again unchanged: the node may have
 // forgotten it.
 func TestWhatCannotBeBumpedIsSentAgain(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
-		in, out := uint64(10_000), uint64(8_500) // what is left of the coin goes to the fee
+		in, out := uint64(10_000), uint64(8_500) // the rest of the UTXO goes to the fee
 		if r.chain.Capabilities().Model == chain.AccountModel {
 			in, out = 4_000_000, 3_540_000
 		}
@@ -23,7 +23,7 @@ func TestWhatCannotBeBumpedIsSentAgain(t *testing.T) {
 		_, err := r.withdraw(0, out, to)
 		r.must(err)
 		r.step()
-		r.chain.SetRate(100_000) // it waits outside of blocks
+		r.chain.SetRate(100_000) // it stays unconfirmed
 		r.chain.Mine(1 + int(r.chain.Capabilities().BumpAfter))
 		r.chain.Forget()
 		r.chain.SetRate(10)

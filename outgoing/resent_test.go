@@ -11,12 +11,12 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
-// recorded is a chain that remembers which unsigned transactions were asked of it and what it was sent.
+// recorded is a chain that records the requests to build and the transactions that it was sent.
 type recorded struct {
 	*sim.Chain
 	built []chain.TxRequest
 	sent  []string
-	// build may answer something else than the chain; nil: it does not.
+	// build may return something else than the chain; nil: it does not.
 	build func(chain.TxRequest, chain.UnsignedTx, error) (chain.UnsignedTx, error)
 }
 
@@ -34,17 +34,17 @@ func (c *recorded) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return c.Chain.Broadcast(ctx, tx)
 }
 
-// since forgets what was asked and sent until now.
+// since clears the record of requests and sent transactions.
 func (c *recorded) since() { c.built, c.sent = nil, nil }
 
-// record has the spender ask a chain that remembers.
+// record gives the sender a chain that records.
 func (r *harness) record() *recorded {
 	c := &recorded{Chain: r.chain}
 	r.sender.Chain = c
 	return c
 }
 
-// wantSent checks what a node was sent since.
+// wantSent checks what a node was sent since the last call of since.
 func (c *recorded) wantSent(t testing.TB, when string, txIDs ...string) {
 	t.Helper()
 	if strings.Join(c.sent, " ") != strings.Join(txIDs, " ") {
@@ -62,7 +62,7 @@ func (r *harness) only() bursar.OutgoingTx {
 	return open[0]
 }
 
-// waiting has a payment sent at a fee that no block takes any more.
+// waiting has a payment sent at a fee that no block includes any more.
 func (r *harness) waiting() (w bursar.Withdrawal, node *recorded) {
 	r.t.Helper()
 	r.fund()
@@ -77,8 +77,8 @@ func (r *harness) waiting() (w bursar.Withdrawal, node *recorded) {
 	return w, node
 }
 
-// A payment that waits for its block is sent once with every new one, and no more; after as many blocks as its chain
-// says its fee is bumped, once, and the bump alone is sent.
+// A payment that waits for its block is sent once with every new block, and no more; after as many blocks as its chain
+// sets, its fee is bumped, once, and only the bump is sent.
 func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
@@ -106,7 +106,7 @@ func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
 	})
 }
 
-// What a node answers to the first sending, to a bump and to sending again is read beside the outgoing transaction.
+// A node's answers to the first sending, to a bump and to sending again are stored with the outgoing transaction.
 func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -144,7 +144,8 @@ func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
 	})
 }
 
-// A node refuses the fee of what it is sent first: that is bumped at once, and counts as sent with the next block.
+// If a node refuses the fee of the first version, the fee is bumped at once, and the transaction counts as sent with
+// the next block.
 func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -190,8 +191,8 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 	})
 }
 
-// A node takes a payment and its answer is lost, and the block that includes it is reorged out. It is sent again then,
-// not bumped: how long it waits counts from there.
+// If a node accepts a payment but its answer is lost, and the block that includes the payment is reorged out, the
+// payment is sent again, not bumped: its waiting time counts from then.
 func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -228,7 +229,7 @@ func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testin
 	})
 }
 
-// Where nothing is replaced, nothing is bumped, however long it waits.
+// On a chain without replacement nothing is bumped, however long it waits.
 func TestNothingIsBumpedWhereNothingIsReplaced(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
@@ -245,8 +246,8 @@ func TestNothingIsBumpedWhereNothingIsReplaced(t *testing.T) {
 	})
 }
 
-// The database has lost the bytes of what was sent. It is not taken for one that can never be included: nothing else
-// pays instead, and the operator reads what is missing.
+// If the database has lost the bytes of a sent transaction, that does not count as proof that it can never be included:
+// nothing else pays instead, and the error says what is missing.
 func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
@@ -266,8 +267,7 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 	})
 }
 
-// Of a bumped payment a block brought the first version, and is reorged out: that version is what is sent again, and
-// what counts.
+// If a block included the first version of a bumped payment and is reorged out, that version is sent again, and counts.
 func TestTheVersionThatWasInABlockIsSentAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// reservedOf writes what an order says is spoken for, as asset and amount.
+// reservedOf formats the reserved amounts of a request, as asset and amount.
 func reservedOf(order chain.TxRequest) string {
 	var list []string
 	for _, one := range order.Reserved {
@@ -31,13 +31,13 @@ func plus(amounts ...bursar.Amount) (sum bursar.Amount) {
 	return sum
 }
 
-// feeOf is the fee of an outgoing transaction's newest version.
+// feeOf returns the fee of an outgoing transaction's newest version.
 func (r *harness) feeOf(w bursar.Withdrawal) bursar.Amount {
 	return r.spendUnsigned(r.now(w).OutgoingID).Fee
 }
 
-// A node that drafts a payment hears what the others that are in no block take of each asset: what they pay and their
-// fees.
+// A request to build a payment names what the other transactions in no block take of each asset: their payments and
+// their fees.
 func TestATransactionLeavesWhatTheOthersTake(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
@@ -59,8 +59,8 @@ func TestATransactionLeavesWhatTheOthersTake(t *testing.T) {
 	})
 }
 
-// A sweep of the native asset takes its fee out of what it collects: a sweep of a token from the same address hears of
-// that amount and of no fee besides; the other way round it hears of the token and of the fee.
+// A sweep of the native asset takes its fee out of what it collects: a sweep of a token from the same address gets that
+// amount as reserved and no fee in addition; the other way round it gets the token and the fee.
 func TestATransactionLeavesWhatASweepOfTheSameAddressTakes(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -110,7 +110,7 @@ func TestATransactionLeavesWhatASweepOfTheSameAddressTakes(t *testing.T) {
 	})
 }
 
-// wantReserved checks what a node heard that drafted a sweep of a wallet.
+// wantReserved checks the reserved amounts in the request to build a sweep of a wallet.
 func (c *recorded) wantReserved(t *testing.T, w bursar.Wallet, want string) {
 	t.Helper()
 	builds := 0
@@ -127,14 +127,14 @@ func (c *recorded) wantReserved(t *testing.T, w bursar.Wallet, want string) {
 	}
 }
 
-// spendUnsigned is an outgoing transaction's unsigned transaction.
+// spendUnsigned returns an outgoing transaction's unsigned transaction.
 func (r *harness) spendUnsigned(id bursar.ID) (unsigned chain.UnsignedTx) {
 	r.t.Helper()
 	r.must(json.Unmarshal(r.spendNow(id).Unsigned, &unsigned))
 	return unsigned
 }
 
-// sweepAlso has a token that came to a wallet swept.
+// sweepAlso has a token swept that was paid to a wallet.
 func (r *harness) sweepAlso(w bursar.Wallet, token bursar.Currency, units uint64) {
 	r.t.Helper()
 	r.give(token.Code, w.Address, units)

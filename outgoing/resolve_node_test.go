@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// twoNodes is a chain that two endpoints show.
+// twoNodes is a chain with two endpoints.
 func twoNodes() sim.Config {
 	config := numbered
 	config.Endpoints = []chain.Endpoint{{Name: "near", Host: "near"}, {Name: "far", Host: "far"}}
@@ -47,8 +47,8 @@ func (r *harness) unseen(manners sim.Manners) (w bursar.Withdrawal, included cha
 	return w, included
 }
 
-// What a node shows in a block is noted as it stands there: the block, the fee, and what was delivered. The alarm ends
-// at once, and no word against it counts.
+// What a node shows in a block is recorded as it is there: the block, the fee, and what was delivered. The alarm closes
+// at once, and no contradicting statement counts.
 func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
 	each(t, twoNodes(), func(t *testing.T, r *harness) {
 		w, included := r.unseen(sim.Manners{Fee: 10_000})
@@ -84,7 +84,7 @@ func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
 	})
 }
 
-// found is a chain that knows a transaction's block, whatever its endpoints do.
+// found is a chain that finds a transaction's block, whatever its endpoints do.
 type found struct {
 	*sim.Chain
 	ref chain.BlockRef
@@ -92,7 +92,7 @@ type found struct {
 
 func (f found) Find(_ context.Context, _ string) (chain.BlockRef, error) { return f.ref, nil }
 
-// Where no endpoint shows what the block holds, nothing is noted, and the error names what each of them said.
+// If no endpoint shows the content of the block, nothing is recorded, and the error has the answer of each of them.
 func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 	each(t, twoNodes(), func(t *testing.T, r *harness) {
 		w, included := r.unseen(sim.Manners{})
@@ -116,7 +116,7 @@ func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 	})
 }
 
-// What is in a block, unsigned or final is nothing to resolve; what no node has got yet is.
+// A transaction that is in a block, unsigned or final cannot be resolved; one that no node has received can.
 func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -145,7 +145,7 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 	})
 }
 
-// What has changed while a node was asked is not resolved: it was sent, replaced or included meanwhile.
+// A transaction that was sent, replaced or included while a node was asked is not resolved.
 func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *harness){
 		"sent":     func(r *harness) { r.chain.ClearFaults(); r.must(r.sender.Step(ctx, r.lease)) },
@@ -185,7 +185,7 @@ func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 	}
 }
 
-// dead is a node that says of everything that it can never be included.
+// dead is a node that reports every transaction as one that can never be included.
 type dead struct{ resolvedBeside }
 
 func (d dead) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
@@ -193,7 +193,7 @@ func (d dead) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID strin
 	return true, err
 }
 
-// One that has lost the lead while a node was asked raises no alarm: another process may know better.
+// A process that lost the lease while a node was asked raises no alarm: another process may know better.
 func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
@@ -208,7 +208,7 @@ func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
 	})
 }
 
-// overthrown gives the lead to another process when it is called for the first time.
+// overthrown gives the lease to another process when it is called for the first time.
 func (r *harness) overthrown() func() {
 	done := false
 	return func() {

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unknownFate is a withdrawal whose signed transaction no node took, until an outage ended that was longer than the
+// unknownFate has a withdrawal whose signed transaction no node received until an outage ended that was longer than the
 // nodes keep their history.
 func (r *harness) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
@@ -24,7 +24,7 @@ func (r *harness) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to s
 	r.chain.Mine(20)
 	head, err := r.chain.Head(ctx)
 	r.must(err)
-	r.trouble = true // until the follower has read what it lacks; then the history is gone
+	r.trouble = true // until the follower has caught up; then the history is gone
 	for more := true; more; {
 		more, err = r.follower.Step(ctx, r.lease)
 		r.must(err)
@@ -35,7 +35,7 @@ func (r *harness) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to s
 	return w, before, to
 }
 
-// A node with the whole history proves what became of a transaction: nothing needs to be believed, and a wrong word is
+// A node with the whole history proves what happened to a transaction: no statement is needed, and a wrong one is
 // refused.
 func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
@@ -57,7 +57,7 @@ func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
 	})
 }
 
-// Where no node can tell, an operator's word counts: it was never paid, and is paid by another transaction.
+// If no node has the history, an operator's statement counts: it was never paid, and is paid by another transaction.
 func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()
@@ -79,7 +79,7 @@ func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
 	})
 }
 
-// A word that a transaction was included is settled like any inclusion; one about another transaction is refused.
+// A statement that a transaction was included is settled like any inclusion; one about another transaction is refused.
 func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
@@ -101,7 +101,7 @@ func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
 	})
 }
 
-// What can still be included is not resolved by anybody's word.
+// A transaction that can still be included is not resolved by any statement.
 func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -122,7 +122,7 @@ func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
 	})
 }
 
-// archive is a chain of which one endpoint keeps the whole history, though not the one that answers first.
+// archive is a chain with one endpoint that keeps the whole history, which is not the one that answers first.
 type archive struct {
 	*sim.Chain
 	paid string // the transaction that it shows, in a block that the others keep
@@ -139,7 +139,7 @@ func (a archive) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID st
 	return chain.Outcome{Included: true, Block: head.Final}, err
 }
 
-// Every endpoint is asked before anybody's word counts: what one of them shows to be paid is not paid again.
+// Every endpoint is asked before an operator's statement counts: a payment that one of them shows is not made again.
 func TestEveryEndpointsHistoryIsAskedBeforeAWordCounts(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()

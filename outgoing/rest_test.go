@@ -11,10 +11,10 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// unspentFee is more than what a sweep leaves behind of the fee that it allowed for.
+// unspentFee is more than the part of a sweep's allowed fee that it does not use.
 var unspentFee = bursar.Units(1_000_000)
 
-// byClock runs a test on both databases, by a clock that the test moves.
+// byClock runs a test on both databases, with a clock that the test sets.
 func byClock(t *testing.T, config sim.Config, test func(t *testing.T, r *harness, c *clock)) {
 	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
@@ -33,15 +33,15 @@ func byClock(t *testing.T, config sim.Config, test func(t *testing.T, r *harness
 	}
 }
 
-// A sweep that is drafted while the fee is above what it brings, or that a backend behind the others has no funds for,
-// is not made then. Its address rests, and is swept without another deposit.
+// A sweep that is built while the fee is above its amount, or for which a backend that is behind reports no funds, is
+// not made then. Its address rests, and is swept later without another deposit.
 func TestASweepThatCannotBeMadeNowIsMadeLater(t *testing.T) {
 	byClock(t, models["nonce"], func(t *testing.T, r *harness, c *clock) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 10_000_000)
 		r.chain.Mine(2)
-		r.step() // credited, and a sweep is ordered by the price of now
+		r.step() // credited, and a sweep is requested at the current fee
 		if len(r.open()) != 1 {
 			t.Fatalf("open are %+v", r.open())
 		}
@@ -82,7 +82,7 @@ func TestADepositEndsARest(t *testing.T) {
 	})
 }
 
-// An address that the final block shows empty, against the books, is tried once and no more before its next deposit.
+// An address that the final block shows empty, against the books, is tried once and not again before its next deposit.
 func TestAnEmptyAddressIsDueNoMore(t *testing.T) {
 	byClock(t, numbered, func(t *testing.T, r *harness, c *clock) {
 		token := r.withToken()

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// backup copies the database; restore puts the copy into its place and lets another process take over.
+// backup copies the database; restore puts the copy in its place and lets another process take over.
 func (r *harness) backup() string {
 	r.t.Helper()
 	return storetest.Copy(r.t, r.db)
@@ -39,7 +39,7 @@ func (r *harness) recovering() (is bool) {
 	return is
 }
 
-// recovered has blocks pass until the recovery has ended.
+// recovered lets blocks pass until the recovery has ended.
 func (r *harness) recovered() {
 	r.t.Helper()
 	for range 50 {
@@ -60,7 +60,7 @@ func (r *harness) unclear() (list []store.ExternalSpend) {
 	return list
 }
 
-// spells are how far a withdrawal had come when the backup was made.
+// spells lists how far a withdrawal had come when the backup was made.
 var spells = map[string]func(r *harness){
 	"queued": func(*harness) {},
 	"claimed": func(r *harness) {
@@ -78,8 +78,8 @@ var spells = map[string]func(r *harness){
 	"sent": func(r *harness) { r.step() },
 }
 
-// What was paid after the backup is not paid again: the database recognises its own transactions, and what they paid is
-// confirmed. Nothing is left unclear, and payments go on.
+// A payment made after the backup is not made again: the database recognizes its own transactions, and their
+// withdrawals are confirmed. Nothing is left unclear, and payments go on.
 func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 	for name, spell := range spells {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 }
 
 // A payment that was sent after the backup and is in no block yet is not made again: nothing is signed until it is in a
-// block or can never enter one.
+// block or can never be included.
 func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -153,8 +153,7 @@ func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 	})
 }
 
-// A deep reorg takes back what was settled for an adopted transaction too, and it is settled again where it stands
-// next.
+// A deep reorg also unsettles an adopted transaction, and it is settled again in the block that includes it next.
 func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -179,7 +178,7 @@ func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
 	})
 }
 
-// Of two equal withdrawals of two customers one was paid: nobody can tell which, and an operator is asked.
+// If one of two equal withdrawals of two customers was paid, it is not known which, and an operator is asked.
 func TestWhatFitsSeveralCustomersIsUnclear(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -224,7 +223,7 @@ func (absent) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.Unsig
 	return chain.SignedTx{}, errors.New("the signer is away")
 }
 
-// forget makes an order, has it paid, and restores a backup in which it was never made.
+// forget has a withdrawal requested and paid, and restores a backup from before the request.
 func (r *harness) forget(to string) {
 	r.prepare()
 	r.settle()
@@ -248,8 +247,8 @@ func (r *harness) resolve(a recovery.Answer) error {
 	})
 }
 
-// A payment of an order that the database has never heard of waits for an operator, and everything else on the chain
-// with it. It is booked as the operator says, and then payments go on.
+// A payment of a withdrawal that the database does not know waits for an operator, and so does everything else on the
+// chain. It is booked as the operator resolves it, and then payments go on.
 func TestAForgottenOrderIsAnOperatorsToExplain(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.forget(r.chain.Named("forgotten"))
@@ -284,7 +283,7 @@ func TestAForgottenOrderIsAnOperatorsToExplain(t *testing.T) {
 	})
 }
 
-// The operator names the withdrawal that a payment was for, and it is not paid again.
+// If the operator names the withdrawal that a payment was for, that withdrawal is not paid again.
 func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		to := r.chain.Named("old address")
@@ -309,7 +308,7 @@ func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
 	})
 }
 
-// While a chain recovers nothing is given back that may be paid already.
+// While a chain recovers, no withdrawal is cancelled that may have been paid.
 func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -325,13 +324,14 @@ func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
 	})
 }
 
-// So it does with an adopted sweep, as often as its block is reorged out: the books of its address stay right.
+// A deep reorg also unsettles an adopted sweep, as often as its block is reorged out: the books of its address stay
+// right.
 func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 1_000_000_000)
-		r.pay(r.wallet(1).Address, 500_000_000) // which no sweep of the first may touch
+		r.pay(r.wallet(1).Address, 500_000_000) // and no sweep of the first deposit may take it
 		r.blocks(1)
 		before := r.backup()
 		r.settle()
@@ -357,7 +357,8 @@ func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
 	})
 }
 
-// What an operator explains of a deposit address is off the books of that address: nothing is swept there that is gone.
+// What an operator resolves as spent from a deposit address is taken off the books of that address: no sweep of it is
+// tried.
 func TestAnExplainedSpendFromADepositAddressLowersIt(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()

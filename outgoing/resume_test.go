@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleExternal is `bursar chain resume` of an operator who bears what external spends took.
+// settleExternal is `bursar chain resume` by an operator who bears the loss of external spends.
 func (r *harness) settleExternal() (taken []store.ExternalSpend, err error) {
 	book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
 	id := r.chain.Capabilities().ID
@@ -41,11 +41,11 @@ func (r *harness) losses() bursar.Amount {
 	return lost
 }
 
-// resumable are the chains that a resume must work on.
+// resumable lists the chains on which a resume must work.
 var resumable = map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring}
 
-// An external spend takes the nonce, or the UTXOs, of a transaction of ours that is under way. Resuming settles it once
-// it is final: the withdrawal is paid by another transaction, the next ones leave as well, and the books are right to
+// If an external spend takes the nonce or the UTXOs of a transaction of ours in progress, resuming settles it once it
+// is final: the withdrawal is paid by another transaction, the next ones are paid as well, and the books are right to
 // the unit.
 func TestAResumedChainPaysAgain(t *testing.T) {
 	for name, config := range resumable {
@@ -59,7 +59,7 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 					Amount: bursar.Units(70_000_000)})
 				r.chain.Mine(1)
 				r.step()
-				// Another one, with a nonce that the books know nothing of.
+				// Another external spend, with a nonce that the books do not know.
 				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
 					Amount: bursar.Units(30_000_000)})
 				r.chain.Mine(1)
@@ -94,7 +94,8 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 	}
 }
 
-// What an external spend took from a deposit address is not swept for ever, and one that failed cost its fee.
+// What an external spend took from a deposit address is not swept again and again, and an external spend that failed
+// has cost its fee.
 func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
@@ -120,8 +121,8 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 	})
 }
 
-// An external spend that halted the chain, whose block is reorged out and comes back under a new lease, is what it was:
-// the chain halts, and one resume settles it.
+// An external spend that halted the chain, whose block is reorged out and which is included again under a new lease, is
+// treated as before: the chain halts, and one resume settles it.
 func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
@@ -148,8 +149,8 @@ func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 	}
 }
 
-// The nonce of an external spend is used in the block in which it stands after a reorg as well: what it took the place
-// of is paid by the next one, and halts nothing again.
+// After a reorg, too, the nonce of an external spend is used in the block that includes it: the payment that it
+// replaced is made by the next transaction, and nothing is halted again.
 func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
@@ -173,8 +174,8 @@ func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 	})
 }
 
-// An external spend that a reorg has taken out of its final block has used up nothing: a resume settles it where it
-// stands next, with what it costs there, and not before.
+// An external spend that was reorged out of its final block has used nothing: a resume settles it in the block that
+// includes it next, with its fee there, and not before.
 func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +212,7 @@ func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
 	}
 }
 
-// Where no block shows what used a nonce, the next draft asks the chain.
+// If no block shows what used a nonce, the next build asks the chain.
 func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
@@ -235,7 +236,7 @@ func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 			return errors.Join(err, endErr)
 		})
 		r.must(r.sender.Step(ctx, r.lease))
-		r.do(func(tx *store.Tx) error { // now one is under way
+		r.do(func(tx *store.Tx) error { // now one is in progress
 			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Capabilities().ID, r.hot.Base)
 			if forgotten {
 				t.Error("forgotten beside a transaction that has one")

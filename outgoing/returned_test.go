@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// Returns before and after a reorganisation deeper than finality.
+// Refunds to senders before and after a reorg deeper than finality.
 
 var memoed = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3,
 	SharedAddress: true}
@@ -25,7 +25,7 @@ func (r *harness) wantSender(name, want string) {
 	}
 }
 
-// stepUntilOpen has the follower take back blocks until the return of a deposit is in none.
+// stepUntilOpen lets the follower undo blocks until the refund of a deposit is in none.
 func (r *harness) stepUntilOpen(d bursar.Deposit) {
 	r.t.Helper()
 	for range 50 {
@@ -43,8 +43,8 @@ func (r *harness) stepUntilOpen(d bursar.Deposit) {
 	r.t.Fatal("its block is still on the chain")
 }
 
-// A return that was paid and fails on the branch that follows is unattributed again, and is paid when that branch goes
-// as well.
+// A refund that was paid and fails on the branch that follows makes its deposit unattributed again, and is paid when
+// that branch is reorged out as well.
 func TestAPaidReturnThatFailsAfterAll(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d := r.astray()
@@ -85,7 +85,7 @@ func TestAPaidReturnThatFailsAfterAll(t *testing.T) {
 	})
 }
 
-// failedReturn is a return whose transaction is final and has failed.
+// failedReturn has a refund whose transaction is final and has failed.
 func (r *harness) failedReturn() (bursar.Deposit, bursar.Resolution) {
 	r.t.Helper()
 	d := r.astray()
@@ -98,7 +98,7 @@ func (r *harness) failedReturn() (bursar.Deposit, bursar.Resolution) {
 	return d, n
 }
 
-// A failed return that was decided about again waits until its block is final again: nothing is decided or signed
+// A failed refund whose deposit was resolved again waits until its block is final again: nothing is resolved or signed
 // meanwhile that would pay the same value twice.
 func TestAFailedReturnThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
@@ -121,7 +121,7 @@ func TestAFailedReturnThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 	})
 }
 
-// While an earlier return of it may be paid, value is not decided about.
+// While an earlier refund of a deposit may be paid, the deposit cannot be resolved.
 func TestNothingIsDecidedWhileAnEarlierReturnMayBePaid(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
@@ -140,8 +140,8 @@ func TestNothingIsDecidedWhileAnEarlierReturnMayBePaid(t *testing.T) {
 	})
 }
 
-// Value that was kept, and then paid back by the earlier return after all, is the operator's loss, and is told of; on
-// the next branch, where that fails again, it is none.
+// A deposit that was kept, and then refunded by the earlier refund after all, is the operator's loss, and raises an
+// alarm; if the refund fails again on the next branch, the loss is undone.
 func TestWhatIsGivenTwiceIsALoss(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
@@ -163,8 +163,8 @@ func TestWhatIsGivenTwiceIsALoss(t *testing.T) {
 	})
 }
 
-// A return of a token that moved nothing is undone with its block as it was done: nothing was booked as paid, so
-// nothing is taken back, and on the next branch the same is booked as nothing again.
+// A refund of a token that moved nothing is undone with its block as it was booked: nothing was booked as paid, so
+// nothing is undone, and on the next branch the same is booked as nothing again.
 func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -212,7 +212,7 @@ func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
 	})
 }
 
-// tokenBooks is what the operator's side of the books holds of a token.
+// tokenBooks returns the operator's accounts of a token.
 func (r *harness) tokenBooks(token bursar.Currency) (text string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {

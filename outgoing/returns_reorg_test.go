@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// unswept runs a test on a chain that uses the UTXO model and on one where wallets share the hot address: what arrives
-// there can be paid back without a sweep, which a reorganisation would leave hanging.
+// unswept runs a test on a chain of the UTXO model and on one where wallets share the hot wallet's address: value there
+// can be refunded without a sweep, which a reorg would leave hanging.
 func unswept(t *testing.T, test func(t *testing.T, r *harness)) {
 	for name, config := range map[string]sim.Config{
 		"coins":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5},
@@ -25,7 +25,8 @@ func unswept(t *testing.T, test func(t *testing.T, r *harness)) {
 	}
 }
 
-// astray returns value that fits no wallet, inferred or under a memo that is nobody's, beside capital that is kept.
+// astray makes an unattributed deposit, inferred or with a memo that no wallet has, beside operator funds that were
+// kept.
 func (r *harness) astray() bursar.Deposit {
 	r.t.Helper()
 	r.step()
@@ -46,8 +47,8 @@ func (r *harness) astray() bursar.Deposit {
 	return r.strandedBy(id)
 }
 
-// What left its chain before its return was signed is paid to nobody, whether the return waits for an unsigned
-// transaction or for its signature. When it is back, it is decided again.
+// A deposit that is reorged out before its refund is signed is not refunded, whether the refund is unsigned or waits
+// for its signature. When the deposit is included again, it is resolved again.
 func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
 	for _, held := range []sim.Method{sim.Build, ""} {
 		unswept(t, func(t *testing.T, r *harness) {
@@ -82,7 +83,7 @@ func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
 	}
 }
 
-// What leaves its chain while its return is being signed is paid to nobody either: the signature is thrown away.
+// A deposit that is reorged out while its refund is being signed is not refunded either: the signature is discarded.
 func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
@@ -115,7 +116,8 @@ func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
 	})
 }
 
-// What leaves its chain after it was paid back is the operator's loss, never a customer's; and no loss once it is back.
+// A deposit that is reorged out after it was refunded is the operator's loss, never a customer's; and no loss once it
+// is included again.
 func TestWhatLeftAfterItsReturnIsALoss(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -161,11 +163,11 @@ func TestWhatLeftAfterItsReturnIsALoss(t *testing.T) {
 	})
 }
 
-// A loss that stays is booked to its account, and custody is still what the chain holds.
+// A loss that remains is booked to its account, and custody is still what the chain holds.
 func TestALossThatStaysIsExplained(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
-			return // there the payment may rest on the very coin that is gone, and then it is gone too
+			return // there the payment may use the very UTXO that is gone, and then it is gone too
 		}
 		d := r.astray()
 		r.sendBack(d, "sender")
@@ -183,8 +185,8 @@ func TestALossThatStaysIsExplained(t *testing.T) {
 	})
 }
 
-// A return that is signed when its deposit is reorged out may be paid: the loss is booked. If it then pays nobody, the
-// loss is undone, and the deposit is decided again when it is back.
+// A refund that is signed when its deposit is reorged out may be paid: the loss is booked. If it is not paid in the
+// end, the loss is undone, and the deposit is resolved again when it is included again.
 func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
@@ -192,7 +194,7 @@ func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 		}
 		d := r.astray()
 		r.sendBack(d, "closes its door")
-		r.chain.SetRate(10_000) // it waits outside of blocks
+		r.chain.SetRate(10_000) // it stays unconfirmed
 		r.step()
 		if n := r.resolution(d); n.Status != bursar.ResolutionSigned {
 			t.Fatalf("the decision is %+v", n)
@@ -218,8 +220,8 @@ func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 	})
 }
 
-// What nobody has decided about leaves no alarm when it leaves its chain, and raises it again when it comes back. What
-// was kept is taken from the capital.
+// An unresolved deposit that is reorged out leaves no alarm, and raises it again when it is included again. One that
+// was kept is taken from the operator funds.
 func TestUnresolvedAndKeptValueMayBeReorgedOut(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -255,7 +257,7 @@ func TestUnresolvedAndKeptValueMayBeReorgedOut(t *testing.T) {
 	})
 }
 
-// Where wallets share an address, what comes without a memo is nobody's until it is decided, also beside memo 0; and
+// If wallets share an address, a payment without a memo is unattributed until it is resolved, also beside memo 0; and
 // then it is credited like any deposit.
 func TestWhatComesWithoutAMemoIsAssigned(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {

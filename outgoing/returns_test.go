@@ -15,7 +15,7 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// sendBack orders a return to an outsider of a name.
+// sendBack requests a refund to an outside address.
 func (r *harness) sendBack(d bursar.Deposit, to string) bursar.Resolution {
 	r.t.Helper()
 	n, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named(to)})
@@ -23,7 +23,7 @@ func (r *harness) sendBack(d bursar.Deposit, to string) bursar.Resolution {
 	return n
 }
 
-// wantBooks holds the operator's side of the books.
+// wantBooks checks the operator's accounts.
 func (r *harness) wantBooks(unattributed, returning, losses string) {
 	r.t.Helper()
 	if u, b, l := r.book(ledger.Unattributed), r.book(ledger.Returning), r.book(ledger.Losses); u != unattributed ||
@@ -33,7 +33,7 @@ func (r *harness) wantBooks(unattributed, returning, losses string) {
 	}
 }
 
-// A return pays what came, less the chain's fees, once; while it is under way it is nobody's to decide about.
+// A refund pays the deposit, less the network fees, once; while it is in progress the deposit cannot be resolved.
 func TestAReturnIsPaidOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -48,7 +48,7 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 		}
 		r.wantBooks("0", "80000000", "0")
 		r.wantAlarms()
-		for r.resolution(d).Status == bursar.ResolutionQueued { // on a chain of nonces it waits for a sweep, and it is what calls for one
+		for r.resolution(d).Status == bursar.ResolutionQueued { // on an account-model chain it waits for a sweep, and causes it
 			r.chain.Mine(1)
 			r.step()
 		}
@@ -78,7 +78,7 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 	})
 }
 
-// What the operator pays the fees of comes back whole.
+// If the operator pays the fees, the sender gets the whole deposit back.
 func TestCapitalMayBearTheFees(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -96,7 +96,7 @@ func TestCapitalMayBearTheFees(t *testing.T) {
 	})
 }
 
-// A return is refused for what a withdrawal is refused for, before anything is set aside.
+// A refund is refused for the same reasons as a withdrawal, before anything is held.
 func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -126,9 +126,9 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 	})
 }
 
-// One that was not signed can be called back; it is undecided again, and its claims are free.
+// A refund that was not signed can be called back; its deposit is unresolved again, and its reservations are free.
 func TestAReturnIsCalledBack(t *testing.T) {
-	for _, held := range []sim.Method{sim.Build, ""} { // waits for an unsigned transaction, or for its signature
+	for _, held := range []sim.Method{sim.Build, ""} { // is unsigned, or waits for its signature
 		both(t, func(t *testing.T, r *harness) {
 			r.step()
 			r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
@@ -162,7 +162,7 @@ func TestAReturnIsCalledBack(t *testing.T) {
 	}
 }
 
-// holdBack steps with a chain that makes no draft, or with a signer that is away.
+// holdBack steps with a chain that builds nothing, or with a signer that is unavailable.
 func (r *harness) holdBack(method sim.Method) {
 	r.t.Helper()
 	if method != "" {
@@ -176,8 +176,8 @@ func (r *harness) holdBack(method sim.Method) {
 	r.step()
 }
 
-// The signer holds a return against its order as it does a withdrawal: an unsigned transaction that pays somebody else
-// is not signed.
+// The signer checks a refund against its request as it does a withdrawal: an unsigned transaction that pays somebody
+// else is not signed.
 func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -204,7 +204,7 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 	})
 }
 
-// A transaction that is in a block and paid nobody makes the value undecided again, once it is final.
+// A refund whose transaction is in a block and failed makes the deposit unresolved again, once the block is final.
 func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
@@ -239,7 +239,7 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 	})
 }
 
-// What no node takes and no block holds until it expires is made again, and paid once.
+// A refund that no node accepts and no block includes until it expires is requested again, and paid once.
 func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
@@ -270,7 +270,8 @@ func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 	})
 }
 
-// A draft that can never be made reopens the decision: here the destination asks for a memo only after it was decided.
+// A refund that can never be built makes its deposit unresolved again: here the destination requires a memo only since
+// it was resolved.
 func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -288,8 +289,8 @@ func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
 	})
 }
 
-// A token at the address of another currency's wallet is swept like any, with gas from the hot address, and may be
-// credited or paid back.
+// A token at the address of another currency's wallet is swept like any other, with gas from the hot wallet, and may be
+// credited or refunded.
 func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
@@ -328,7 +329,7 @@ func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 	})
 }
 
-// A chain's own coin pays for its way to the hot address and from there: nobody else's money is needed.
+// A native asset pays for its way to the hot wallet and from there: no other customer's money is needed.
 func TestAReturnPaysItsOwnWay(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -342,7 +343,7 @@ func TestAReturnPaysItsOwnWay(t *testing.T) {
 	})
 }
 
-// A return in a final block that is not settled yet explains what is missing.
+// A refund in a final block that is not settled yet explains the difference.
 func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
@@ -364,7 +365,7 @@ func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 	})
 }
 
-// Calling back what lacks funds ends the alarm about that, too.
+// Calling back a refund that lacks funds closes the alarm about that, too.
 func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -373,7 +374,7 @@ func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
 			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
 			t.Fatal(err)
 		}
-		for range 12 { // whatever is swept meanwhile, there is no capital for the fee
+		for range 12 { // whatever is swept meanwhile, there are no operator funds for the fee
 			r.chain.Mine(1)
 			r.step()
 		}
@@ -388,7 +389,7 @@ func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
 	})
 }
 
-// Returns go on while withdrawals fill all that may wait behind each other, and the other way round.
+// Refunds go on while withdrawals take all places, and the other way round.
 func TestReturnsAndWithdrawalsDoNotHoldUpEachOther(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()

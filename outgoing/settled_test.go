@@ -11,8 +11,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A spender that runs carries a payment from its order to a node without anybody's step, and wakes anyone who sends
-// events.
+// A running sender carries a payment from its request to a node without any manual step, and wakes the event worker.
 func TestARunningSenderPays(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -39,7 +38,8 @@ func TestARunningSenderPays(t *testing.T) {
 	})
 }
 
-// One that lost the lead while a payment is to be settled says so, and does nothing else: another one goes on.
+// A process that lost the lease before a payment is settled returns that error and does nothing else: another one goes
+// on.
 func TestALeaseThatIsLostEndsTheStep(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -80,7 +80,7 @@ func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
 	})
 }
 
-// A signer that its operator has halted refuses everything. That is no alarm about each payment: they wait, and are
+// A signer that its operator has halted refuses everything. That raises no alarm about each payment: they wait, and are
 // paid once it signs again.
 func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
@@ -107,8 +107,8 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 	})
 }
 
-// A UTXO leaves its chain while a transaction over it is drafted: nothing is reserved, and the payment is made of
-// others.
+// If a UTXO is reorged out while a transaction that uses it is built, nothing is reserved, and the payment is made from
+// other UTXOs.
 func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
@@ -142,8 +142,8 @@ func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
 	})
 }
 
-// Signed bytes that no node has been sent expire while a halt holds them. What they would have paid waits again, and is
-// paid once after the halt.
+// Signed bytes that were not sent to any node expire while a halt holds them. Their payments are requeued, and are made
+// once after the halt.
 func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
@@ -173,7 +173,7 @@ func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
 	})
 }
 
-// sentNowhere is a chain whose nodes answer nobody who sends.
+// sentNowhere is a chain whose nodes do not answer a broadcast.
 type sentNowhere struct{ asked }
 
 func (*sentNowhere) Broadcast(context.Context, chain.SignedTx) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// diverted is a chain whose token gives some of what it should deliver to somebody else, and nothing to whom it is for.
+// diverted is a chain whose token delivers a part of what it should to somebody else, and nothing to the receiver.
 type diverted struct {
 	*sim.Chain
 	gave chain.Payment
@@ -29,8 +29,8 @@ func (d *diverted) After(ctx context.Context, last chain.BlockRef, limit int, wa
 	return blocks, err
 }
 
-// A token that pays somebody else has not paid: the customer gets all back, and what is gone is the operator's loss.
-// The operator reads what became of it.
+// A token that pays somebody else has not paid: the customer is refunded in full, and what is gone is the operator's
+// loss. The alarm says where it went.
 func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -59,7 +59,7 @@ func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 	})
 }
 
-// A customer whose payment a token has cut reads what arrived.
+// A customer whose payment a token has cut sees what was delivered.
 func TestAShortPaymentSaysWhatArrived(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -70,7 +70,7 @@ func TestAShortPaymentSaysWhatArrived(t *testing.T) {
 	})
 }
 
-// An account that a shorter payment on the next branch has not made whole stays frozen.
+// An account that stays below zero after a smaller refund on the next branch stays frozen.
 func TestAShortPaymentThatGivesBackLessEndsNoFreeze(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -91,7 +91,8 @@ func TestAShortPaymentThatGivesBackLessEndsNoFreeze(t *testing.T) {
 	})
 }
 
-// A payment that stands in no order by what the database says of it is not taken for one that a token cut.
+// A withdrawal that is not among the payments of the request, according to the database, does not count as cut by its
+// token.
 func TestAPaymentOfNoOrderIsNotShort(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.forged = true

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// payToken credits an account with 80 of a token and pays 10 of it out, under the given manners of the token, until
-// that is final.
+// payToken credits an account with 80 of a token and pays out 10 of it, with a token that behaves in the given manners,
+// until that is final.
 func (r *harness) payToken(token bursar.Currency, manners sim.Manners) bursar.Withdrawal {
 	r.t.Helper()
 	r.step()
@@ -47,7 +47,8 @@ func (r *harness) wantToken(token bursar.Currency, available, losses string) {
 	})
 }
 
-// A token that returns false has paid nobody, though its transaction succeeded: the customer gets all back, once.
+// A token that returns false has paid nobody, although its transaction succeeded: the customer is refunded in full,
+// once.
 func TestATokenThatReturnsFalseIsRefunded(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -62,9 +63,9 @@ func TestATokenThatReturnsFalseIsRefunded(t *testing.T) {
 	})
 }
 
-// A token that takes a fee on transfer delivers less: the customer pays for what arrived, and the token's fee is the
-// operator's loss. The currency pays nothing more until somebody has looked. A reorganisation deeper than finality
-// takes it all back.
+// A token that takes a fee on transfer delivers less: the customer pays for what was delivered, and the token's fee is
+// the operator's loss. The currency pays nothing more until an operator has looked. A reorg deeper than finality undoes
+// all of it.
 func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -103,7 +104,7 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 	})
 }
 
-// sweepToken has a deposit of 80 of a token swept under the given manners of the token, until that is final.
+// sweepToken has a deposit of 80 of a token swept, with a token that behaves in the given manners, until that is final.
 func (r *harness) sweepToken(token bursar.Currency, manners sim.Manners) bursar.Wallet {
 	r.t.Helper()
 	r.step()
@@ -116,7 +117,7 @@ func (r *harness) sweepToken(token bursar.Currency, manners sim.Manners) bursar.
 	return w
 }
 
-// sweepOf is the newest settled sweep of an address.
+// sweepOf returns the newest settled sweep of an address.
 func (r *harness) sweepOf(base string) (found bursar.OutgoingTx) {
 	r.t.Helper()
 	_, latest := r.chain.Heights()
@@ -137,8 +138,8 @@ func (r *harness) sweepOf(base string) (found bursar.OutgoingTx) {
 	return found
 }
 
-// A token that takes a fee of a sweep has the operator bear it, and its currency halted: each payout would cost as
-// much. A reorganisation deeper than finality takes the loss back, and the other branch books what it shows.
+// If a token takes a fee of a sweep, the operator bears it and the currency is halted, because each payout would cost
+// as much. A reorg deeper than finality undoes the loss, and the other branch books what it shows.
 func TestASweepThatDeliversLessIsALoss(t *testing.T) {
 	for _, again := range []struct {
 		fee    uint64
@@ -169,7 +170,8 @@ func TestASweepThatDeliversLessIsALoss(t *testing.T) {
 	}
 }
 
-// A token that returns false has swept nothing: it is at its address still, no loss, and swept again after the halt.
+// A token that returns false has swept nothing: it is still at its address, no loss is booked, and it is swept again
+// after the halt.
 func TestASweepThatDeliversNothingIsMadeAgain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -211,8 +213,8 @@ func (r *harness) wantShort(token bursar.Currency, want bool) {
 	})
 }
 
-// What a short payment gave back was spent, and its block is reorged out: the account is below zero and frozen, until
-// the next branch is as short and gives it back again.
+// If what a short payment gave back is spent and its block is reorged out, the account is below zero and frozen until
+// the next branch is equally short and gives it back again.
 func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -240,8 +242,8 @@ func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
 	})
 }
 
-// What a token did not deliver is no difference between the books and the chain, in the blocks before it is booked
-// either.
+// What a token did not deliver is no difference between the books and the chain, also in the blocks before it is
+// booked.
 func TestAShortTransferIsReconciledBeforeItIsBooked(t *testing.T) {
 	for name, manners := range map[string]sim.Manners{"false": {False: true}, "fee": {Fee: 10_000}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {

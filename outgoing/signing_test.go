@@ -18,9 +18,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// What surrounds a signature: the journal outside the database, halts that begin at any moment, and what is kept of it.
+// What surrounds a signature: the journal outside the database, halts that begin at any moment, and what is stored.
 
-// diary is a journal that notes what is asked of it, and of the signer.
+// diary is a journal that records its calls, and those of the signer.
 type diary struct {
 	outgoing.Signer
 	lines  []string
@@ -42,7 +42,7 @@ func (d *diary) Sign(ctx context.Context, id bursar.ChainID, order chain.TxReque
 	return signed, err
 }
 
-// journalOf is a diary as the journal of a sender.
+// journalOf makes a diary the journal of a sender.
 type journalOf struct{ *diary }
 
 func (j journalOf) Sign(context.Context, store.Lease, bursar.ID) error {
@@ -60,8 +60,8 @@ func (j journalOf) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursa
 	return bursar.ID{}, nil
 }
 
-// The journal notes a transaction before the signer sees it, and forgets it just where it is certain that nobody has
-// its bytes.
+// The journal records a transaction before the signer sees it, and forgets it only if it is certain that nobody has its
+// bytes.
 func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 	for name, c := range map[string]struct {
 		set    func(r *harness, d *diary)
@@ -113,8 +113,8 @@ func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 	}
 }
 
-// A halt may begin at any moment of a step. From then on the signer is not asked, unless it is being asked at that very
-// moment, and what it signs is not kept then.
+// A halt may begin at any moment of a step. From then on the signer is not asked, except for a request that is already
+// in progress, whose signature is discarded.
 func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 	}
 }
 
-// unconfirmed returns the change of ours that is in no block and that another transaction may be built on.
+// unconfirmed returns our change that is in no block and that another transaction may be built on.
 func (r *harness) unconfirmed() (resources []string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
@@ -204,8 +204,8 @@ func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
 	})
 }
 
-// A signer that has signed enough for the hour is asked again with half as many payments; alone, a payment that is too
-// much waits and is an alarm, and so is whatever else it refuses.
+// A signer whose hourly limit is reached is asked again with half as many payments; a single payment above the limit
+// waits and raises an alarm, and so does any other refusal.
 func TestARefusalOfTheSigner(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason signer.Reason
@@ -238,7 +238,7 @@ func TestARefusalOfTheSigner(t *testing.T) {
 				r.sender.Signer = watched{real, func(unsigned chain.UnsignedTx) {
 					contents, err := r.chain.Inspect(unsigned.Bytes)
 					r.must(err)
-					signed = append(signed, len(contents.Payments)-1) // beside the change
+					signed = append(signed, len(contents.Payments)-1) // in addition to the change
 				}}
 				r.must(r.sender.Step(ctx, r.lease))
 				if !slices.Equal(signed, []int{c.next}) {

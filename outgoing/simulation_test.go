@@ -12,14 +12,14 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// simulatedRun drives a rig through random payments, withdrawals, reorganisations, faults and crashes, and remembers
-// what each outsider was promised.
+// simulatedRun runs random payments, withdrawals, reorgs, faults and crashes on a harness, and remembers what each
+// outside receiver was promised.
 type simulatedRun struct {
 	*harness
 	random   *rand.Rand
 	wallets  []bursar.Wallet
 	promised map[string]bursar.ID // withdrawal by the address that only it pays
-	recent   []string             // transactions of outsiders that a reorganisation may drop
+	recent   []string             // transactions of others that a reorg may drop
 	dropped  []string
 }
 
@@ -53,7 +53,7 @@ func (p *simulatedRun) order() {
 	}
 }
 
-// reorg mostly stays above finality; now and then it takes back what was credited.
+// reorg mostly stays above finality; sometimes it reorgs out credited deposits.
 func (p *simulatedRun) reorg() {
 	depth := 1 + p.random.IntN(2)
 	if p.random.IntN(6) == 0 {
@@ -96,7 +96,7 @@ func (p *simulatedRun) fault() {
 	}
 }
 
-// finish ends every fault, brings back what was dropped, and lets everything come to rest.
+// finish ends every fault, includes again what was dropped, and lets everything finish.
 func (p *simulatedRun) finish() {
 	p.endTrouble()
 	p.settle()
@@ -107,11 +107,11 @@ func (p *simulatedRun) endTrouble() {
 	p.chain.ClearFaults()
 	p.chain.Restore(p.dropped...)
 	p.dropped = nil
-	p.pay(bursar.Address{Base: p.hot.Base}, 1_000_000_000) // the operator covers fees that reorganisations cost
+	p.pay(bursar.Address{Base: p.hot.Base}, 1_000_000_000) // the operator covers fees that reorgs cost
 	p.trouble = false
 }
 
-// judge holds every promise against what the chain did: exactly once and exactly the amount, or refunded and nothing.
+// judge checks every promise against the chain: paid exactly once and exactly the amount, or refunded and not paid.
 func (p *simulatedRun) judge() error {
 	if err := p.audit(); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// contents is a hash of all that an SQLite database holds.
+// contents returns a hash of everything in an SQLite database.
 func contents(t *testing.T, url string) [32]byte {
 	t.Helper()
 	db, err := sql.Open("sqlite", strings.TrimPrefix(url, "sqlite:"))
@@ -42,8 +42,8 @@ func column(t *testing.T, db *sql.DB, query string) string {
 	return text.String
 }
 
-// Anyone who lost the lead while it waited for a node or for the signer writes nothing more, whatever it was about to
-// write.
+// A process that lost the lease while it waited for a node or for the signer writes nothing more, whatever it was about
+// to write.
 func TestAStaleLeaderWritesNothing(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring} {
 		for scene, set := range map[string]func(r *harness){
@@ -84,8 +84,8 @@ func TestAStaleLeaderWritesNothing(t *testing.T) {
 	}
 }
 
-// losesTheLead plays a scene again and again, and has the leader lose the lead at its first call of a node, at its
-// second and so on, until there are no more calls.
+// losesTheLead repeats a scenario in which the lease holder loses the lease at its first call of a node, at its second
+// and so on, until there are no more calls.
 func losesTheLead(t *testing.T, config sim.Config, set func(r *harness)) {
 	for at := 1; ; at++ {
 		url := storetest.SQLite(t)
@@ -117,7 +117,7 @@ func losesTheLead(t *testing.T, config sim.Config, set func(r *harness)) {
 	}
 }
 
-// steps lets every worker take a step, and ignores what comes of it.
+// steps lets every worker take a step, and ignores errors.
 func (r *harness) steps() {
 	_, _ = r.follower.Step(ctx, r.lease)
 	_ = r.sender.Step(ctx, r.lease)
@@ -134,7 +134,7 @@ func (r *harness) follow() {
 	}
 }
 
-// overthrow gives the lead to another process.
+// overthrow gives the lease to another process.
 func (r *harness) overthrow() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// forgetOutgoing has the database of a running process forget the one payment that was made, as a failover does that
+// forgetOutgoing makes the database of a running process forget the one payment that was made, as a failover does that
 // loses commits.
 func (r *harness) forgetOutgoing() {
 	r.t.Helper()
@@ -31,8 +31,8 @@ func (r *harness) forgetOutgoing() {
 	}
 }
 
-// A database steps back under a running process, whose memory still has the payment for ours. The block that holds it
-// is not passed over for that: the payment is recognised, and nobody is paid twice.
+// If a database steps back under a running process whose memory still has the payment as ours, the block that holds it
+// is not skipped: the payment is recognized, and nobody is paid twice.
 func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 	t.Parallel()
 	for name, config := range models {
@@ -47,7 +47,7 @@ func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 			sent := r.now(w).TxID
 			r.chain.SetRate(1 << 20) // no block takes it
 			r.chain.Mine(1)
-			_, err := r.follower.Step(ctx, r.lease) // it watches for it
+			_, err := r.follower.Step(ctx, r.lease) // the watch has it
 			r.must(err)
 			r.chain.SetRate(1)
 			r.forgetOutgoing()

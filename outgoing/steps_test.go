@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// prepare gives account 0 a balance and the hot address some capital, and returns the account's balance.
+// prepare gives account 0 a balance and the hot wallet operator funds, and returns the account's balance.
 func (r *harness) prepare() bursar.Amount {
 	r.t.Helper()
 	r.step()
@@ -18,7 +18,7 @@ func (r *harness) prepare() bursar.Amount {
 	return r.available(0)
 }
 
-// order takes an order of account 0 that must be accepted.
+// order requests a withdrawal of account 0 that must be accepted.
 func (r *harness) order(units uint64, to string) bursar.Withdrawal {
 	r.t.Helper()
 	w, err := r.withdraw(0, units, to)
@@ -34,7 +34,7 @@ func (r *harness) now(w bursar.Withdrawal) bursar.Withdrawal {
 	return w
 }
 
-// undo replaces all blocks from the one that holds a transaction, and leaves out what is named.
+// undo replaces all blocks from the one that holds a transaction, and drops the named transactions.
 func (r *harness) undo(txID string, drop ...string) {
 	r.t.Helper()
 	ref, err := r.chain.Find(ctx, txID)
@@ -66,7 +66,7 @@ func (r *harness) ends(w bursar.Withdrawal, to string, status bursar.WithdrawalS
 	}
 }
 
-// lose has blocks pass in which every broadcast seems to go well and reaches nobody.
+// lose lets blocks pass in which every broadcast seems to succeed and reaches nobody.
 func (r *harness) lose(blocks int) {
 	r.t.Helper()
 	r.chain.FailBroadcasts(sim.LostSilently, 1000)

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// What a transaction counts on when it is built: what is at the address of a sweep by then, what other transactions of
-// an address take, and the fee limit of the day.
+// What a transaction may use when it is built: what its address holds then, what other transactions of the address
+// take, and the current fee limit.
 
 // collecting is a node that is asked what an address holds before a sweep is built.
 type collecting struct {
@@ -20,7 +20,7 @@ type collecting struct {
 	head  func(chain.Head) (chain.Head, error)
 	held  func([]bursar.Amount) ([]bursar.Amount, error)
 	asked int
-	built []string // what the sweeps that were built should collect
+	built []string // the amounts that the built sweeps should collect
 }
 
 func (c *collecting) Head(ctx context.Context) (chain.Head, error) {
@@ -48,8 +48,8 @@ func (c *collecting) Build(ctx context.Context, order chain.TxRequest) (chain.Un
 	return c.Chain.Build(ctx, order)
 }
 
-// A sweep collects what the final chain holds when it is built, by the node or else by the books, though less was there
-// when it was ordered. Without a node nothing is built.
+// A sweep collects what the final chain holds when it is built, according to the node or else to the books, although
+// less was there when it was requested. Without a node nothing is built.
 func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 	away := errors.New("the node keeps no such state")
 	says := func(err error, held ...bursar.Amount) func([]bursar.Amount) ([]bursar.Amount, error) {
@@ -58,7 +58,7 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 	for name, c := range map[string]struct {
 		head  func(chain.Head) (chain.Head, error)
 		held  func([]bursar.Amount) ([]bursar.Amount, error)
-		built string // "": nothing is
+		built string // "": nothing
 		asked int
 	}{
 		"the node says it":       {built: "100000000", asked: 1},
@@ -97,7 +97,7 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 			}
 			r.sender.Chain = r.chain
 			r.settle()
-			if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) { // what is left of the fee
+			if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) { // the rest of the fee
 				t.Errorf("the books say that %s are left at the address", got)
 			}
 			r.must(r.audit())
@@ -105,8 +105,8 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 	}
 }
 
-// A sweep whose fee is bumped takes no more than its first version, whatever has arrived since: that is swept by the
-// next one.
+// A sweep whose fee is bumped takes no more than its first version, whatever has arrived since: the next sweep takes
+// that.
 func TestABumpedSweepTakesNoMore(t *testing.T) {
 	config := numbered
 	config.BumpAfter = 2
@@ -135,14 +135,14 @@ func TestABumpedSweepTakesNoMore(t *testing.T) {
 		}
 		r.chain.SetRate(10)
 		r.settleAll()
-		if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) { // what is left of the fee
+		if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) { // the rest of the fee
 			t.Errorf("the books say that %s are left at the address", got)
 		}
 		r.must(r.audit())
 	})
 }
 
-// Two payments of one step do not count on the same money: the second waits for funds, and is paid once they are there.
+// Two payments of one step do not use the same money: the second waits for funds, and is paid once they are there.
 func TestTwoPaymentsDoNotCountOnTheSameMoney(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -164,7 +164,7 @@ func TestTwoPaymentsDoNotCountOnTheSameMoney(t *testing.T) {
 	})
 }
 
-// The limit of a fee is that of the configuration as it is, not as it was when a payment was taken up.
+// The fee limit is the configured one when a payment is built, not when it was requested.
 func TestAPaymentIsBuiltWithinTheLimitOfTheDay(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()

@@ -36,8 +36,8 @@ func (r *harness) overdrawn() (w bursar.Wallet, token bursar.Currency, sweep bur
 	return w, token, sweep
 }
 
-// A signed sweep asks for more of a token than is left at its address: it would fail in its block. It is replaced by
-// one of what is there, and its own bytes are not sent any more.
+// A signed sweep that moves more of a token than is left at its address would fail in its block. It is replaced by a
+// sweep of what is there, and its own bytes are not sent any more.
 func TestASweepOfMoreThanIsLeftIsReplacedByOneOfLess(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, token, sweep := r.overdrawn()
@@ -64,7 +64,7 @@ func TestASweepOfMoreThanIsLeftIsReplacedByOneOfLess(t *testing.T) {
 	})
 }
 
-// Where there is gas for it, it is replaced in the very step that finds it out, and only the new one is sent.
+// If there is gas for it, it is replaced in the same step that finds it out, and only the replacement is sent.
 func TestASweepOfMoreThanIsLeftIsReplacedAtOnce(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, _, sweep := r.overdrawn()
@@ -81,12 +81,12 @@ func TestASweepOfMoreThanIsLeftIsReplacedAtOnce(t *testing.T) {
 	})
 }
 
-// Where a node says that all of it is there, against the books, the sweep is sent as it is.
+// If a node says, against the books, that all of it is there, the sweep is sent unchanged.
 func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, token, sweep := r.overdrawn()
 		r.pay(w.Address, 1_000_000)        // gas for a bump
-		r.give("TOKEN", w.Address, 30_000) // it comes again, and the books have not credited it
+		r.give("TOKEN", w.Address, 30_000) // it is included again, and the books have not credited it
 		r.chain.Mine(1)
 		r.catchUp()
 		node := &oracle{recorded: r.record(), held: func([]bursar.Amount) []bursar.Amount {
@@ -106,8 +106,7 @@ func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
 	})
 }
 
-// Where it cannot be replaced now, it is neither sent nor given up: the operator reads why, and it goes on once that is
-// over.
+// If it cannot be replaced now, it is neither sent nor given up: its error says why, and it goes on once that is over.
 func TestASweepOfMoreThanIsLeftWaitsUntilItCanBeReplaced(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		_, token, sweep := r.overdrawn()
@@ -132,7 +131,7 @@ func TestASweepOfMoreThanIsLeftWaitsUntilItCanBeReplaced(t *testing.T) {
 	})
 }
 
-// unsentSweep has a sweep of two deposits signed that no node was sent, and one of them reorged out.
+// unsentSweep has a sweep of two deposits signed that was sent to no node, and one of them reorged out.
 func (r *harness) unsentSweep() (sweep bursar.OutgoingTx) {
 	r.t.Helper()
 	r.step()
@@ -155,8 +154,8 @@ func (r *harness) unsentSweep() (sweep bursar.OutgoingTx) {
 	return sweep
 }
 
-// A node refuses a sweep of more of the native asset than is there: one of what is there replaces it at once, which is
-// no trouble.
+// If a node refuses a sweep of more of the native asset than is there, a sweep of what is there replaces it at once,
+// without an error.
 func TestASweepThatANodeRefusesIsReplacedByOneOfLess(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		sweep := r.unsentSweep()
@@ -173,7 +172,7 @@ func TestASweepThatANodeRefusesIsReplacedByOneOfLess(t *testing.T) {
 	})
 }
 
-// Where that cannot be made either, the operator reads both.
+// If that replacement cannot be built either, the error says both.
 func TestASweepThatANodeRefusesAndNothingReplaces(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		sweep := r.unsentSweep()
@@ -193,7 +192,7 @@ func TestASweepThatANodeRefusesAndNothingReplaces(t *testing.T) {
 	})
 }
 
-// A sweep that a node does not take for a reason of its own is sent again as it is, and the operator reads the reason.
+// A sweep that a node refuses for a reason of its own is sent again unchanged, and its error has the reason.
 func TestASweepThatNoNodeTakesIsSentAgain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
@@ -218,7 +217,7 @@ func TestASweepThatNoNodeTakesIsSentAgain(t *testing.T) {
 	})
 }
 
-// A sweep that hangs is sent to nobody, and the operator reads what it waits for.
+// A hanging sweep is not sent, and its error says what it waits for.
 func TestASweepThatHangsIsNotSent(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.hung()

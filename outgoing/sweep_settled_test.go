@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What the books say of an address after a sweep that did not end like most.
+// The books of an address after a sweep that ended in an unusual way.
 
-// whole is the books' line about what an address holds of an asset.
+// whole returns the books of an address for an asset as a text.
 func (r *harness) whole(base, contract string) (h store.Holding) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
@@ -23,7 +23,7 @@ func (r *harness) whole(base, contract string) (h store.Holding) {
 }
 
 // sweptButNotSettled has a deposit of 80 of a token swept; the sweep is final on the chain, and so is a tiny deposit
-// that came after it.
+// after it.
 func (r *harness) sweptButNotSettled(token bursar.Currency, manners sim.Manners) bursar.Wallet {
 	r.t.Helper()
 	r.step()
@@ -53,11 +53,11 @@ func (r *harness) sweptButNotSettled(token bursar.Currency, manners sim.Manners)
 	return w
 }
 
-// What is left at an address is due for another sweep where it is worth one, and its asset is still configured.
+// The rest at an address is due for another sweep if it is worth one and its asset is still configured.
 func TestWhatIsLeftOfASweepIsDueWhereItIsWorthOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		manners sim.Manners
-		gone    bool // the token is taken out of the configuration before the sweep is settled
+		gone    bool // the token is removed from the configuration before the sweep is settled
 		left    uint64
 		due     bool
 	}{
@@ -113,8 +113,8 @@ func TestAFailedSweepCostsItsFee(t *testing.T) {
 	})
 }
 
-// A token delivers less of a sweep and was taken out of the configuration: which currency to halt and to book the loss
-// of is not known, so that nothing is booked until it is configured again.
+// If a token delivers less of a sweep and was removed from the configuration, it is not known which currency to halt
+// and where to book the loss: nothing is booked until it is configured again.
 func TestAShortSweepOfNoKnownTokenWaits(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
@@ -149,7 +149,7 @@ func (m misread) Inspect(raw []byte) (chain.Contents, error) {
 	return contents, err
 }
 
-// A sweep of which it cannot be said what it moved is not settled.
+// A sweep is not settled if it cannot be read what it moved.
 func TestASweepThatIsMisreadIsNotSettled(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()

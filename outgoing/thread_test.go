@@ -17,7 +17,7 @@ func both(t *testing.T, test func(t *testing.T, r *harness)) {
 	t.Run("nonce", func(t *testing.T) { each(t, numbered, test) })
 }
 
-// Chains that uses the UTXO model, by nonce, and by nonce in transactions that expire.
+// The chains: UTXO model, account model, and account model with transactions that expire.
 var (
 	coined = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3,
 		MaxPayments: 5}
@@ -210,7 +210,7 @@ func TestAStuckTransactionIsBumped(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.step()
-		r.chain.SetRate(40) // beyond what the first version offers
+		r.chain.SetRate(40) // above the fee of the first version
 		r.settle()
 		if got := r.chain.Balance(to, ""); got != bursar.Units(300_000_000) {
 			t.Fatalf("the receiver got %s", got)
@@ -274,7 +274,7 @@ func TestAnExternalSpendStopsTheChain(t *testing.T) {
 	})
 }
 
-// A payment that was made before its address was handed out stands in blocks that the follower has passed.
+// A payment that was made before its address was handed out is in blocks that the follower has passed.
 func TestARescanFindsWhatWasMissed(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -310,7 +310,7 @@ func TestARescanFindsWhatWasMissed(t *testing.T) {
 	})
 }
 
-// futureAddress is what a wallet that is not made yet will have.
+// futureAddress returns the address of a wallet that is not made yet.
 func (r *harness) futureAddress(index uint32) bursar.Address {
 	r.t.Helper()
 	pub, err := r.keys.Public(chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch,

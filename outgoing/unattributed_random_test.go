@@ -15,10 +15,10 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-// judgement is a play with an operator who decides about value that fits no wallet, and remembers whom a return pays.
+// judgement is a scenario with an operator who resolves unattributed deposits; it remembers whom a refund pays.
 type judgement struct {
 	*simulatedRun
-	returned map[string]bursar.ID // deposit by the address that only its return pays
+	returned map[string]bursar.ID // deposit by the address that only its refund pays
 }
 
 func (j *judgement) act() {
@@ -35,7 +35,7 @@ func (j *judgement) act() {
 	}
 }
 
-// takeBack replaces final blocks, and leaves out some of what outsiders paid in them.
+// takeBack replaces final blocks, and drops some of the payments of others in them.
 func (j *judgement) takeBack(depth int) {
 	var drop []string
 	for _, id := range j.recent {
@@ -48,7 +48,7 @@ func (j *judgement) takeBack(depth int) {
 	j.dropped = append(j.dropped, drop...)
 }
 
-// decideOne decides about something, or calls something back.
+// decideOne resolves a deposit, or calls a refund back.
 func (j *judgement) decideOne() {
 	var list []bursar.Deposit
 	j.view(func(tx *store.Tx) (err error) {
@@ -91,7 +91,7 @@ func (j *judgement) decideOne() {
 	}
 }
 
-// rest lets everything come to rest, the returns that still wait too.
+// rest lets everything finish, also the refunds that still wait.
 func (j *judgement) rest() {
 	j.finish()
 	for range 20 {
@@ -109,7 +109,7 @@ func (j *judgement) rest() {
 	j.t.Fatal("a return waits for ever")
 }
 
-// judgeResolutions holds every return against what the chain did, and the books against the decisions.
+// judgeResolutions checks every refund against the chain, and the books against the resolutions.
 func (j *judgement) judgeResolutions() error {
 	var all []bursar.Deposit
 	var resolutions map[bursar.ID]bursar.Resolution
@@ -148,9 +148,8 @@ func (j *judgement) judgeResolutions() error {
 	return nil
 }
 
-// Random histories of payments that fit no wallet, of what operators decide about them, and of all that chains and
-// processes do meanwhile end with every return paid once or not at all, and with books that equal the chain to the
-// unit.
+// Random histories of unattributed deposits, of their resolutions, and of everything that chains and processes do
+// meanwhile end with every refund paid once or not at all, and with books that equal the chain to the unit.
 func TestRandomResolutions(t *testing.T) {
 	seeds := 8
 	if testing.Short() {

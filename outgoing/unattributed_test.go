@@ -18,7 +18,7 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// unattributed is the operator's desk over a rig's database.
+// unattributed returns the handler of unattributed deposits over a harness's database.
 func (r *harness) unattributed() *unattributed.Service {
 	return r.unattributedOver(r.db)
 }
@@ -29,13 +29,13 @@ func (r *harness) unattributedOver(db *store.DB) *unattributed.Service {
 		Registry: r.registry, IDs: r.ids, Log: slog.New(slog.DiscardHandler)}
 }
 
-// payUnproven pays a wallet in a way that no single transaction can be shown for: it fits no wallet.
+// payUnproven pays a wallet in a way that no single transaction proves: it is unattributed.
 func (r *harness) payUnproven(to bursar.Wallet, units uint64) string {
 	return r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to.Address, Amount: bursar.Units(units)}},
 		Unproven: true})
 }
 
-// stranded pays a wallet's address inferred, waits until that is final, and returns it.
+// stranded makes an inferred payment to a wallet's address, waits until that is final, and returns it.
 func (r *harness) stranded(to bursar.Wallet, units uint64) bursar.Deposit {
 	r.t.Helper()
 	id := r.payUnproven(to, units)
@@ -81,7 +81,7 @@ func (r *harness) resolution(d bursar.Deposit) bursar.Resolution {
 	return found[d.ID]
 }
 
-// book returns what an account of the operator's side holds.
+// book returns the balance of an operator's account.
 func (r *harness) book(account ledger.Account) string {
 	r.t.Helper()
 	var b ledger.Balance
@@ -96,7 +96,7 @@ func (r *harness) book(account ledger.Account) string {
 	return amount.String()
 }
 
-// wantEvents holds the kinds of an account's events, newest first.
+// wantEvents checks the kinds of an account's events, newest first.
 func (r *harness) wantEvents(account int, kinds ...bursar.EventKind) (events []store.Delivery) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
@@ -113,7 +113,7 @@ func (r *harness) wantEvents(account int, kinds ...bursar.EventKind) (events []s
 	return events
 }
 
-// Assigned value is a deposit of its wallet like any other: it is seen, told once, and can be paid out.
+// An assigned deposit is a deposit of its wallet like any other: it is visible, notified once, and can be paid out.
 func TestAssignedValueIsAnOrdinaryDeposit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -165,7 +165,7 @@ func TestAssignedValueIsAnOrdinaryDeposit(t *testing.T) {
 	})
 }
 
-// Anyone who decides second is refused and changes nothing.
+// The second of two resolutions is refused and changes nothing.
 func TestAValueIsDecidedOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -228,7 +228,7 @@ func (r *harness) firstDeposit(w bursar.Wallet) (d bursar.Deposit) {
 	return d
 }
 
-// Replicas that decide at the same time decide once between them.
+// Replicas that resolve a deposit at the same time resolve it once between them.
 func TestReplicasDecideOnceBetweenThem(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -273,7 +273,7 @@ func TestReplicasDecideOnceBetweenThem(t *testing.T) {
 	})
 }
 
-// Value may be credited to an account that has no wallet for it; the account's own webhook is told.
+// A deposit may be credited to an account that has no wallet for it; the account's own webhook is notified.
 func TestAnAccountNeedsNoWallet(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -300,7 +300,7 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 	})
 }
 
-// A charge is paid by value that is assigned to it, if that was seen in time.
+// A charge is paid by a deposit that is assigned to it, if the deposit was seen in time.
 func TestAssignedValuePaysACharge(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
@@ -320,8 +320,8 @@ func TestAssignedValuePaysACharge(t *testing.T) {
 	})
 }
 
-// A reorganisation deeper than finality takes assigned value back as it takes any deposit, and it is credited again
-// when it comes back: also where it is below the minimum, and without asking the operator again.
+// A reorg deeper than finality reverses an assigned deposit like any other, and it is credited again when it is
+// included again, also if it is below the minimum, and without asking the operator again.
 func TestAssignedValueMayLeaveTheChain(t *testing.T) {
 	for _, units := range []uint64{80_000_000, 900} { // 1000 is the minimum
 		both(t, func(t *testing.T, r *harness) {

@@ -9,10 +9,10 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// What cannot be settled: it waits, says why, and holds up nothing else.
+// A transaction that cannot be settled waits, says why, and holds up nothing else.
 
-// Two payments become final, and the database has lost what one of them was. The other one is settled, and those who
-// send events are woken for it.
+// If two payments become final and the database has lost the content of one of them, the other one is settled, and the
+// event worker is woken for it.
 func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, numbered)
@@ -40,7 +40,7 @@ func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 	})
 }
 
-// Those who send events are not woken by a step in which nothing is settled.
+// The event worker is not woken by a step in which nothing is settled.
 func TestAStepThatSettlesNothingWakesNobody(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -50,8 +50,8 @@ func TestAStepThatSettlesNothingWakesNobody(t *testing.T) {
 	})
 }
 
-// The native asset is taken out of the configuration while a transaction waits to become final: its fee cannot be
-// booked, and nothing of it is, until the configuration has it again.
+// If the native asset is removed from the configuration while a transaction waits to become final, its fee cannot be
+// booked, and nothing of it is, until the asset is configured again.
 func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What makes a payment void is built and refused by the signer. The UTXOs that were moved to it stay with it: the
-// payment's bytes are out, and nothing else may be built on what they use up.
+// If the signer refuses a voiding transaction, the UTXOs that were moved to it stay with it: the payment's bytes may be
+// anywhere, and nothing else may be built on what they use.
 func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
@@ -48,7 +48,7 @@ func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
 	})
 }
 
-// Where transactions have no nonces, what the signer refuses gives none back: the next one is built without.
+// On a chain without nonces a refused transaction releases none: the next one is built without.
 func TestWhatHasNoNonceGivesNoneBack(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.prepare()

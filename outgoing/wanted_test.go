@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// swept counts the sweeps that were ever ordered, by currency.
+// swept counts all sweeps ever requested, by currency.
 func (r *harness) swept() map[bursar.CurrencyCode]int {
 	r.t.Helper()
 	counts := map[bursar.CurrencyCode]int{}
@@ -25,8 +25,8 @@ func (r *harness) swept() map[bursar.CurrencyCode]int {
 	return counts
 }
 
-// What is not worth its fee stays where it is, tokens too, until payments lack that very asset; then as much is
-// collected as they lack, and nothing of any other asset.
+// A holding that is not worth its fee stays where it is, also of tokens, until payments lack that very asset; then as
+// much is collected as they lack, and nothing of any other asset.
 func TestOnlyWhatPaymentsLackIsSweptAtALoss(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
@@ -56,8 +56,8 @@ func TestOnlyWhatPaymentsLackIsSweptAtALoss(t *testing.T) {
 	})
 }
 
-// A sweep takes what the final chain holds: what is not final may leave again, and would leave the sweep without an
-// end.
+// A sweep takes what the final chain holds: a deposit that is not final may be reorged out, and would leave the sweep
+// without funds.
 func TestASweepTakesFinalDepositsOnly(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
@@ -66,7 +66,7 @@ func TestASweepTakesFinalDepositsOnly(t *testing.T) {
 		r.chain.Mine(3)
 		late := r.pay(w.Address, 700_000_000)
 		r.chain.Mine(1)
-		r.step() // the first is final, the second is in a block: the sweep is ordered
+		r.step() // the first is final, the second is in a block: the sweep is requested
 		r.step() // and signed
 		ours := r.swept()
 		if ours["COIN"] != 1 {
@@ -80,8 +80,8 @@ func TestASweepTakesFinalDepositsOnly(t *testing.T) {
 	})
 }
 
-// An address whose tokens cannot be moved, by its issuer's will, stops neither other sweeps nor the withdrawals that
-// wait for them.
+// An address whose tokens cannot be moved, because its issuer has frozen them, stops neither other sweeps nor the
+// withdrawals that wait for them.
 func TestFrozenAddressesStopNoOtherSweep(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
