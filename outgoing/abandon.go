@@ -132,7 +132,7 @@ func (s *Sender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 		return nil, fmt.Errorf("%w: %s", ErrNotOpen, p.Status)
 	}
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 || isVoiding(p) {
-		return nil, errors.Join(err, fmt.Errorf("%w: voiding is already under way", ErrCannotBeVoid))
+		return nil, errors.Join(err, fmt.Errorf("%w: voiding is already in progress", ErrCannotBeVoid))
 	}
 	return tx.Outgoing().Versions(ctx, p.ID)
 }

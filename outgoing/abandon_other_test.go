@@ -58,7 +58,7 @@ func (r *harness) cannotBeVoid(id bursar.ID, want error, words string) {
 
 // A voiding transaction takes only the UTXOs that every version of the other one needs. Meanwhile the other one is
 // neither sent again nor bumped: its error names the transaction that voids it.
-func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
+func TestAVoidingTransactionTakesOnlyWhatEveryVersionNeeds(t *testing.T) {
 	config := coined
 	config.BumpAfter = 2
 	each(t, config, func(t *testing.T, r *harness) {
@@ -98,8 +98,8 @@ func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 		if waiting := r.chain.Waiting(); !slices.Equal(waiting, []string{r.spendNow(by).TxID}) {
 			t.Errorf("with the nodes are %v", waiting)
 		}
-		r.cannotBeVoid(first, outgoing.ErrCannotBeVoid, "voiding is already under way")
-		r.cannotBeVoid(by, outgoing.ErrCannotBeVoid, "voiding is already under way")
+		r.cannotBeVoid(first, outgoing.ErrCannotBeVoid, "voiding is already in progress")
+		r.cannotBeVoid(by, outgoing.ErrCannotBeVoid, "voiding is already in progress")
 		r.chain.SetRate(10)
 		r.settle()
 		r.holdsOnce(w)
@@ -119,7 +119,7 @@ func (d recordingChain) Build(ctx context.Context, order chain.TxRequest) (chain
 }
 
 // A voiding transaction that has nothing to take any more is not built, and its error says so.
-func TestWhatHasNothingToTakeIsNotBuilt(t *testing.T) {
+func TestAVoidingTransactionWithoutUTXOsIsNotBuilt(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
 		_, by := r.moved(w.OutgoingID)
@@ -133,7 +133,7 @@ func TestWhatHasNothingToTakeIsNotBuilt(t *testing.T) {
 }
 
 // A transaction that is unsigned or in a block is not made void; one that was signed and reached no node is.
-func TestOnlyWhatIsOpenIsMadeVoid(t *testing.T) {
+func TestOnlyOpenTransactionsAreMadeVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(100_000_000, r.chain.Named("outside"))
@@ -162,7 +162,7 @@ func TestOnlyWhatIsOpenIsMadeVoid(t *testing.T) {
 }
 
 // If no UTXO is left to take, or no currency of the chain would pay for it, nothing is requested.
-func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
+func TestATransactionWithoutUTXOsIsNotMadeVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		first := r.now(w).OutgoingID
@@ -186,7 +186,7 @@ func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
 
 // On a chain whose transactions expire nothing is made void; nor is a transaction with a nonce and known bytes, nor any
 // while a halt covers the native asset.
-func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
+func TestATransactionThatExpiresIsNotMadeVoid(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(100_000_000, r.chain.Named("outside"))
@@ -205,7 +205,7 @@ func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
 		r.resume(byAnn(store.HaltCurrency("COIN")))
 		by := r.abandon(lost)
 		if list := r.fillers(); len(list) != 1 || list[0].ID != by {
-			t.Errorf("it is made void by %s, ordered is %+v", by, list)
+			t.Errorf("it is made void by %s, requested is %+v", by, list)
 		}
 		r.blocks(30)
 		r.holdsOnce(w)
@@ -213,7 +213,7 @@ func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
 }
 
 // Nothing is built on the change of a transaction that is being made void.
-func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
+func TestNothingIsBuiltOnTheChangeOfAVoidedTransaction(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -244,7 +244,7 @@ func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
 
 // If the first transaction is included after all, the one that was to void it ends together with its alarms, and its
 // error says why; the UTXOs that it had taken are free.
-func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
+func TestAVoidingTransactionEndsWithItsAlarms(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		resources, by := r.moved(w.OutgoingID)
@@ -266,7 +266,7 @@ func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
 }
 
 // If two transactions that use the same UTXOs are both in blocks, which is a contradiction, neither is settled.
-func TestBothInBlocksIsSettledByNeither(t *testing.T) {
+func TestTwoIncludedTransactionsWithOneUTXOAreNotSettled(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
 		_, by := r.moved(w.OutgoingID)
@@ -277,7 +277,7 @@ func TestBothInBlocksIsSettledByNeither(t *testing.T) {
 		r.follow()
 		if err := r.sender.Step(ctx, r.lease); err == nil ||
 			!strings.Contains(err.Error(), "share a UTXO and are both in a block") {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		if p := r.spendNow(w.OutgoingID); p.Status == bursar.OutgoingFinal {
 			t.Errorf("it is %s", p.Status)

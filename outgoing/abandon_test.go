@@ -62,7 +62,7 @@ func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
 
 // A reorg removes the voiding transaction before it is final, and the first transaction is mined on the other branch;
 // and the other way round.
-func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
+func TestAReorgUndoesAnAbandonment(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		first := r.version(w.TxID)
@@ -101,7 +101,7 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 }
 
 // A transaction that is not sent, or is in a block, cannot be made void; nor can one be made void twice.
-func TestWhatCannotBeMadeVoid(t *testing.T) {
+func TestTransactionsThatCannotBeMadeVoid(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
 		if _, err := r.sender.Abandon(ctx, w.OutgoingID,

@@ -78,7 +78,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 			t.Errorf("the signer is asked for fees of %v", fees)
 		}
 		if len(kept.dropped) != 3 || kept.dropped[0] != lost {
-			t.Errorf("nothing was signed three times, and dropped are %v", kept.dropped)
+			t.Errorf("nothing was signed three times, and discarded are %v", kept.dropped)
 		}
 		sign.err = nil
 		r.step()
@@ -89,7 +89,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 		r.wantNone(alarmBytesUnknown)
 		r.noted(lost, "")
 		if len(kept.dropped) != 3 {
-			t.Errorf("what is sent was dropped: %v", kept.dropped)
+			t.Errorf("a sent transaction was discarded: %v", kept.dropped)
 		}
 	})
 }
@@ -101,19 +101,19 @@ func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
 		lost := r.now(w).OutgoingID
 		r.trouble = true
 		sign := &observed{Signer: r.signer, outgoingID: lost}
-		r.sender.Signer, r.sender.Marks = sign, &tally{err: errors.New("the file of marks is away")}
+		r.sender.Signer, r.sender.Marks = sign, &tally{err: errors.New("the file of marks is unavailable")}
 		r.waitedFor(lost)
 		r.step()
 		if sign.asked > 0 {
-			t.Error("it was signed all the same")
+			t.Error("it was signed")
 		}
-		r.noted(lost, "count the signature", "the file of marks is away")
+		r.noted(lost, "count the signature", "the file of marks is unavailable")
 	})
 }
 
 // If the adopted transaction is included again while the other version is built or signed, it counts: the other version
 // is not signed any more, or is signed and discarded, and no node gets it.
-func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
+func TestAnAdoptedPaymentThatIsIncludedWhileItIsReplacedCounts(t *testing.T) {
 	for name, late := range map[string]bool{"drafted": false, "signed": true} {
 		t.Run(name, func(t *testing.T) {
 			onLasting(t, func(t *testing.T, r *harness) {
@@ -142,7 +142,7 @@ func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 					t.Errorf("the signer was asked %d times, and sent were %v", sign.asked, watched.sent)
 				}
 				if now := r.now(w); now.TxID != first || !late && string(r.spendNow(lost).Unsigned) != before {
-					t.Errorf("it is paid by %s as %s, and %s came back", now.TxID, r.spendNow(lost).Unsigned, first)
+					t.Errorf("it is paid by %s as %s, and %s was included again", now.TxID, r.spendNow(lost).Unsigned, first)
 				}
 				r.sender.Signer, r.sender.Chain = r.signer, r.chain
 				r.settle()
@@ -166,7 +166,7 @@ func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 		r.sender.Chain = &interrupted{Chain: r.chain, outgoingID: lost, by: func() { r.halt(byAnn(store.HaltAll)) }}
 		_ = r.sender.Step(ctx, r.lease)
 		if p := r.spendNow(lost); sign.asked > 0 || string(p.Unsigned) != before {
-			t.Errorf("the signer was asked %d times, and the draft is %s", sign.asked, p.Unsigned)
+			t.Errorf("the signer was asked %d times, and the unsigned transaction is %s", sign.asked, p.Unsigned)
 		}
 		r.noted(lost, "a drill")
 		r.sender.Chain = r.chain
@@ -177,7 +177,7 @@ func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 }
 
 // A process that lost the lease while it signed keeps its count: another process may have sent the same version by now.
-func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
+func TestASignatureWithoutTheLeaseStaysCounted(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
 		lost := r.now(w).OutgoingID
@@ -189,10 +189,10 @@ func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
 			r.overthrow()
 		}}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		if len(kept.signed) != 1 || len(kept.dropped) != 0 || r.now(w).TxID != first {
-			t.Errorf("counted are %v, dropped %v, and it is paid by %s", kept.signed, kept.dropped, r.now(w).TxID)
+			t.Errorf("counted are %v, discarded %v, and it is paid by %s", kept.signed, kept.dropped, r.now(w).TxID)
 		}
 	})
 }
@@ -234,7 +234,7 @@ func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
 
 // The operator pays the fee of another version of a token payment: if the operator funds do not cover it, it is not
 // signed.
-func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
+func TestAnAdoptedTokenPaymentIsMadeAgainWithOperatorFunds(t *testing.T) {
 	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
 		r.vanishes(first.TxID)
@@ -246,7 +246,7 @@ func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
 		r.step()
 		r.noted(first.OutgoingID, "operator funds in COIN pay the network fees of tokens")
 		if sign.asked > 0 {
-			t.Error("it was signed all the same")
+			t.Error("it was signed")
 		}
 		r.chain.SetRate(30)
 		r.blocks(20)

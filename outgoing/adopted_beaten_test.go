@@ -70,7 +70,7 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 			r.blocks(1)
 		}
 		if now := r.now(w); r.spendNow(lost).Status != bursar.OutgoingAbandoned || now.OutgoingID == lost {
-			t.Errorf("the other one is final, and it is %s; the order is %s", r.spendNow(lost).Status, now.Status)
+			t.Errorf("the other one is final, and it is %s; the withdrawal is %s", r.spendNow(lost).Status, now.Status)
 		}
 		if p := r.spendNow(lost); sign.asked > 0 || p.Error != "" {
 			t.Errorf("another version of it was signed %d times, and its error is %q", sign.asked, p.Error)
@@ -107,7 +107,7 @@ func TestAnAdoptedPaymentThatComesBackBeatsOurs(t *testing.T) {
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
 		r.blocks(20)
 		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first {
-			t.Errorf("it is %s by %s, and %s came back", now.Status, now.TxID, first)
+			t.Errorf("it is %s by %s, and %s was included again", now.Status, now.TxID, first)
 		}
 		r.settle()
 		r.holdsOnce(w, other)

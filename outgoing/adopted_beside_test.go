@@ -12,7 +12,7 @@ import (
 
 // If an adopted transaction has used UTXOs that another one of ours has reserved, which is signed and was never sent,
 // they are spent once it is final.
-func TestAnAdoptedTransactionUsesUpWhatAnotherHasReserved(t *testing.T) {
+func TestAnAdoptedTransactionSpendsUTXOsThatAnotherHasReserved(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)

@@ -48,7 +48,7 @@ func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 
 // A transaction that others may have signed with a longer lifetime stays open past every lifetime: one that an operator
 // has resolved, wholly or in part.
-func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
+func TestATransactionThatOthersMayHaveSignedStaysOpen(t *testing.T) {
 	t.Parallel()
 	own := func(r *harness, item int64) {
 		r.must(r.resolve(recovery.Answer{Item: item, Rest: store.UsedForOperator, Actor: "ann"}))
@@ -194,7 +194,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 		}
 		for name, wrong := range map[string]func([]chain.Block, error) ([]chain.Block, error){
 			"no block": func([]chain.Block, error) ([]chain.Block, error) { return nil, nil },
-			"an error": func([]chain.Block, error) ([]chain.Block, error) { return nil, errors.New("the node is away") },
+			"an error": func([]chain.Block, error) ([]chain.Block, error) { return nil, errors.New("the node is unavailable") },
 			"another":  func(b []chain.Block, err error) ([]chain.Block, error) { b[0].Ref.Hash = "another"; return b, err },
 		} {
 			node.after = wrong
@@ -203,7 +203,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 				t.Fatalf("after %s it is %s", name, p.Status)
 			}
 			if name == "an error" {
-				r.noted(lost, "the node is away")
+				r.noted(lost, "the node is unavailable")
 			}
 		}
 		node.after = nil

@@ -18,7 +18,7 @@ func (r *harness) vanishes(txID string) {
 	r.trouble = true
 	r.step()
 	if !r.alarmed(alarmBytesUnknown) {
-		r.t.Error("no alarm is raised though nobody has its bytes")
+		r.t.Error("no alarm is raised although its bytes are not known")
 	}
 }
 
@@ -62,7 +62,7 @@ func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 
 // A transaction that was resolved as the operator's own has no other version, whether it halted the chain or was
 // unclear after a restore.
-func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
+func TestAPaymentThatNoRequestAskedForIsNotMadeAgain(t *testing.T) {
 	for name, forgot := range map[string]bool{"unclear": true, "halted": false} {
 		t.Run(name, func(t *testing.T) {
 			onLasting(t, func(t *testing.T, r *harness) {

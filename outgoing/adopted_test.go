@@ -37,7 +37,7 @@ func (r *harness) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string)
 		r.t.Fatalf("the withdrawal is %s, and was not adopted from a block", adopted.Status)
 	}
 	if r.alarmed(alarmBytesUnknown) {
-		r.t.Error("an alarm is raised while the block stands")
+		r.t.Error("an alarm is raised although the block was not reorged out")
 	}
 	r.chain.Reorg(1, adopted.TxID)
 	r.chain.Forget()
@@ -50,7 +50,7 @@ func (r *harness) holdsOnce(list ...bursar.Withdrawal) {
 	for _, w := range list {
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
 			now := r.now(w)
-			r.t.Errorf("the receiver holds %s, ordered were %s; the withdrawal is %s by %s", got, w.Amount, now.Status, now.TxID)
+			r.t.Errorf("the receiver holds %s, want %s; the withdrawal is %s by %s", got, w.Amount, now.Status, now.TxID)
 			r.logOpen(10)
 		}
 	}
@@ -65,7 +65,7 @@ func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
 		r.trouble = true
 		r.step()
 		if !r.alarmed(alarmBytesUnknown) {
-			t.Error("no alarm is raised though the payment is in no block and nobody has its bytes")
+			t.Error("no alarm is raised although the payment is in no block and its bytes are not known")
 		}
 		w2 := r.order(100_000_000, r.chain.Named("another"))
 		r.blocks(80)
@@ -118,7 +118,7 @@ func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 		r.blocks(60)
 		r.holdsOnce(w)
 		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != first {
-			t.Errorf("the withdrawal is %s by %s, and %s came back", now.Status, now.TxID, first)
+			t.Errorf("the withdrawal is %s by %s, and %s was included again", now.Status, now.TxID, first)
 		}
 		w2 := r.order(100_000_000, r.chain.Named("another"))
 		r.settle()
@@ -188,7 +188,7 @@ func (r *harness) sharesResource(lost, by bursar.ID) {
 	first := resources(lost)[0]
 	for _, other := range resources(by) {
 		if !slices.ContainsFunc(other, func(resource string) bool { return slices.Contains(first, resource) }) {
-			r.t.Errorf("%v is used up by what makes it void, and it uses up %v: both may be included", other, first)
+			r.t.Errorf("the voiding transaction uses %v, and it uses %v: both may be included", other, first)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (r *harness) sharesResource(lost, by bursar.ID) {
 // A transaction that, by an operator's resolution, paid something that no request asked for has no other version: it
 // waits, its error names the command, and once an operator has made it void, the transactions behind its nonce are
 // included.
-func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
+func TestAnAdoptedPaymentWithoutARequestIsNotMadeAgain(t *testing.T) {
 	for model, config := range models {
 		if config.Expiry > 0 {
 			continue // it ends by itself
@@ -238,7 +238,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 				r.blocks(40)
 				r.holdsOnce(w)
 				if got := r.chain.Balance(outside.Base, ""); !got.IsZero() {
-					t.Errorf("%s was paid that no order asked for", got)
+					t.Errorf("%s was paid that no request asked for", got)
 				}
 				r.nothingOpen()
 				r.wantNone(alarmBytesUnknown)

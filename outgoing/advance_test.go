@@ -33,7 +33,7 @@ func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
 		node := r.record()
 		r.step()
 		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "COIN is suspended: "+reason) {
-			t.Errorf("%d are drafted, and %q is read", len(node.built), got.Error)
+			t.Errorf("%d are built, and its error is %q", len(node.built), got.Error)
 		}
 		reason = ""
 		r.settle()
@@ -45,7 +45,7 @@ func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
 
 // During a halt of the chain no queued withdrawal is assigned, and no outgoing transaction is built that was requested
 // before.
-func TestNothingIsTakenUpOrBuiltDuringAHalt(t *testing.T) {
+func TestNothingIsAssignedOrBuiltDuringAHalt(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -58,7 +58,7 @@ func TestNothingIsTakenUpOrBuiltDuringAHalt(t *testing.T) {
 		node := r.record()
 		r.step()
 		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "halted by ann") {
-			t.Errorf("%d are drafted, and %q is read", len(node.built), got.Error)
+			t.Errorf("%d are built, and its error is %q", len(node.built), got.Error)
 		}
 		r.resume(byAnn(store.HaltChain(r.chain.Capabilities().ID)))
 		r.settle()
@@ -67,7 +67,7 @@ func TestNothingIsTakenUpOrBuiltDuringAHalt(t *testing.T) {
 }
 
 // The reason why a payment cannot be signed is stored with it, and is cleared once it no longer applies.
-func TestWhatKeepsAPaymentFromBeingSignedIsRead(t *testing.T) {
+func TestTheReasonWhyAPaymentIsNotSignedIsStored(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -76,7 +76,8 @@ func TestWhatKeepsAPaymentFromBeingSignedIsRead(t *testing.T) {
 		r.withoutSigner(func() {
 			for range 2 {
 				r.step()
-				if got := r.only(); got.Status != bursar.OutgoingReserved || !strings.Contains(got.Error, "the signer is away") {
+				if got := r.only(); got.Status != bursar.OutgoingReserved ||
+					!strings.Contains(got.Error, "the signer is unavailable") {
 					t.Errorf("it is %s: %q", got.Status, got.Error)
 				}
 			}
@@ -92,7 +93,7 @@ func TestWhatKeepsAPaymentFromBeingSignedIsRead(t *testing.T) {
 // An outgoing transaction that ends before it is signed ends with its reason, and its bytes are not asked for: a
 // payment that can never be made, a batch that is retried in smaller batches, a sweep that is not worth its fee, and a
 // sweep whose deposit was reorged out.
-func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
+func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 	ended := func(t *testing.T, r *harness, id bursar.ID, reason string) {
 		t.Helper()
 		got := r.spendNow(id)
@@ -123,7 +124,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 			}
 		})
 	})
-	t.Run("smaller company", func(t *testing.T) {
+	t.Run("a smaller batch", func(t *testing.T) {
 		each(t, coined, func(t *testing.T, r *harness) {
 			r.fund()
 			r.settle()
@@ -175,7 +176,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 			r.must(r.sender.Step(ctx, r.lease))
 			ended(t, r, id, "")
 			if len(node.built) > 0 {
-				t.Error("it is drafted")
+				t.Error("it is built")
 			}
 		})
 	})

@@ -69,7 +69,7 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 		r.follow()
 		err := r.sender.Step(ctx, r.lease)
 		if !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "find out whether it expired") {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		if x, p := r.externalSpend(external), r.spendNow(ours); x.Status != store.ExternalUnclear ||
 			p.Status == bursar.OutgoingAbandoned {
@@ -78,7 +78,7 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
 		r.chain.ClearFaults()
 		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		if x := r.externalSpend(external); x.Status != store.ExternalUnclear {
 			t.Errorf("the external spend is %s", x.Status)
@@ -93,13 +93,13 @@ func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
 		r.doubtful()
 		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 	})
 }
 
 // An unsigned transaction is not ended while an external spend is unclear: it goes on once that is resolved.
-func TestWhatIsUnsignedOutlastsADoubt(t *testing.T) {
+func TestAnUnsignedTransactionOutlastsAnUnclearSpend(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -122,7 +122,7 @@ func TestWhatIsUnsignedOutlastsADoubt(t *testing.T) {
 			t.Errorf("it is %s", p.Status)
 		}
 		if now := r.now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" {
-			t.Errorf("the order is %s by %q", now.Status, now.TxID)
+			t.Errorf("the withdrawal is %s by %q", now.Status, now.TxID)
 		}
 	})
 }

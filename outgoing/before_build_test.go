@@ -18,7 +18,7 @@ import (
 // If the database cannot be read for what must be known before a transaction is built – whether a refund is called
 // back, whether a sweep has something to collect or a hanging sweep's nonce to take, whether a halt or a freeze holds
 // it –, nothing is built or signed, and the error says why.
-func TestNothingIsBuiltThatCannotBeAskedAbout(t *testing.T) {
+func TestNothingIsBuiltWhileItsConditionsCannotBeRead(t *testing.T) {
 	refused := errors.New("the database refuses")
 	for name, of := range map[string]struct {
 		kind  chain.Kind
@@ -53,10 +53,10 @@ func TestNothingIsBuiltThatCannotBeAskedAbout(t *testing.T) {
 				}})
 				r.must(r.sender.Step(ctx, r.lease))
 				if got := r.only(); got.Status != bursar.OutgoingNew || !strings.Contains(got.Error, refused.Error()) {
-					t.Errorf("it is %s, and %q is read", got.Status, got.Error)
+					t.Errorf("it is %s, and its error is %q", got.Status, got.Error)
 				}
 				if left > 0 || len(node.built)+len(*signed) > 0 {
-					t.Errorf("%d are drafted and %d signed", len(node.built), len(*signed))
+					t.Errorf("%d are built and %d signed", len(node.built), len(*signed))
 				}
 				r.sender.DB = r.db
 				r.step()
@@ -69,7 +69,7 @@ func TestNothingIsBuiltThatCannotBeAskedAbout(t *testing.T) {
 }
 
 // If a batch can never be included, all its withdrawals are requeued and paid once.
-func TestAllOfABatchThatIsLostIsPaidAgain(t *testing.T) {
+func TestEveryWithdrawalOfALostBatchIsPaidAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 300_000_000)
@@ -114,7 +114,7 @@ func (c resolving) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 }
 
 // If an operator resolves a transaction while it is being sent, the resolution counts and is not overwritten.
-func TestWhatAnOperatorResolvesMeanwhileStays(t *testing.T) {
+func TestAResolutionDuringSendingIsNotOverwritten(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -154,7 +154,7 @@ func TestTheBooksAreAuditedInEveryStepThatPays(t *testing.T) {
 		r.must(err)
 		r.nothingLeaves("thief")
 		if !r.halted() {
-			t.Error("nobody noticed")
+			t.Error("the attack was not noticed")
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 // A database that was restored from a backup is known to be older from the first moment, before any service has looked
 // at it; once one has, the chain recovers instead.
-func TestADatabaseThatWasPutBackIsKnownToBeBehind(t *testing.T) {
+func TestARestoredDatabaseIsKnownToBeBehind(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		if why, err := r.guard(file).Behind(ctx); why != "" || err != nil {

@@ -190,7 +190,7 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b.round()
 	b.mine(4)
 	if got := b.now(w); got.OutgoingID != first.OutgoingID {
-		t.Fatalf("it was given up for a deposit that may come back: %+v", got)
+		t.Fatalf("it was given up for a deposit that may be included again: %+v", got)
 	}
 	b.spendAgain(funds)
 	b.mine(2)
@@ -203,7 +203,7 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 		t.Errorf("it is %+v, first paid by %s", got, first.TxID)
 	}
 	if held := b.node.Balance(t, to); held != w.Amount {
-		t.Errorf("the receiver holds %s, ordered were %s", held, w.Amount)
+		t.Errorf("the receiver holds %s, want %s", held, w.Amount)
 	}
 	b.balanced()
 }
@@ -267,7 +267,7 @@ func TestAConsolidationOnARealNode(t *testing.T) {
 	}
 	home := b.node.Balance(t, b.hot.Base)
 	if home.Less(bursar.Units(39_900_000)) || bursar.Units(40_000_000).Less(home) {
-		t.Errorf("the node finds %s at the hot address", home)
+		t.Errorf("the node finds %s at the hot wallet", home)
 	}
 	b.balanced()
 	to := b.node.Outsider(t)

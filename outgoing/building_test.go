@@ -35,7 +35,7 @@ func (r *harness) wantUnreserved(text string) {
 }
 
 // A halt that begins while a transaction is built is seen before anything is reserved for it.
-func TestWhatIsHaltedWhileItIsBuiltReservesNothing(t *testing.T) {
+func TestAHaltWhileATransactionIsBuiltReservesNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -129,7 +129,7 @@ func (r *harness) putUTXOs(n int) {
 }
 
 // If there are more UTXOs than one build looks at, the transaction does not wait for funds but for consolidation.
-func TestMoreUTXOsThanOneTransactionLooksAtAreNoLackOfFunds(t *testing.T) {
+func TestTooManyUTXOsAreNoLackOfFunds(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 1 << 20
 		r.prepare()

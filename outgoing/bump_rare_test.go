@@ -28,7 +28,7 @@ func (r *harness) versionsFor(w bursar.Withdrawal) int64 {
 }
 
 // A payment whose change another one has used keeps its fee: a bump would make the other one void. It is sent again.
-func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
+func TestAPaymentWhoseChangeIsUsedIsNotBumped(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
@@ -55,7 +55,7 @@ func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
 }
 
 // Of two payments with consecutive nonces the first is bumped, and then the second, whose own fee is too low as well.
-func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
+func TestAPaymentBehindABumpIsBumpedNext(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -83,7 +83,7 @@ func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
 }
 
 // While a payment waits behind one that cannot be bumped, it is not signed again, and is sent again with each block.
-func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
+func TestAPaymentBehindAStuckNonceIsSentAgain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -108,7 +108,7 @@ func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 			}
 		}
 		if behind != refuses || refuses == 0 || r.errorOf(second) != "" {
-			t.Errorf("the signer is asked %d times, %d times for the first; of the second is read %q",
+			t.Errorf("the signer is asked %d times, %d times for the first; the error of the second is %q",
 				behind, refuses, r.errorOf(second))
 		}
 		r.sender.Signer = r.signer
@@ -123,7 +123,7 @@ func (r *harness) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.now(
 
 // The bytes of a payment that a halt holds expire, which frees their nonce. A payment that waits behind that nonce is
 // not bumped: no fee would bring it into a block before another transaction has that nonce.
-func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
+func TestAPaymentBehindAFreeNonceIsNotBumped(t *testing.T) {
 	config := bumping()
 	config.Expiry = 14
 	each(t, config, func(t *testing.T, r *harness) {
@@ -155,7 +155,7 @@ func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
 
 // A voiding transaction shares the nonce of the held payment. That is no reason to wait: its own fee is bumped while it
 // is too low.
-func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
+func TestAVoidingTransactionIsBumped(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
@@ -165,15 +165,15 @@ func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
 		r.chain.SetRate(1000)
 		r.blocks(1)
 		if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingSent {
-			t.Fatalf("what makes it void is %+v", list)
+			t.Fatalf("the voiding transaction is %+v", list)
 		}
 		node := r.record()
 		r.blocks(3)
 		if list := r.fillers(); len(list) != 1 || list[0].Versions != 2 {
-			t.Errorf("what makes it void is %+v", list)
+			t.Errorf("the voiding transaction is %+v", list)
 		}
 		if slices.Contains(node.sent, r.now(held).TxID) {
-			t.Error("what is made void is sent")
+			t.Error("a transaction being voided is sent")
 		}
 		r.chain.SetRate(10)
 		r.blocks(12)
@@ -187,7 +187,7 @@ func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
 }
 
 // A fee bump that does not use the resources of the first version could be included beside it. It is not signed.
-func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
+func TestABumpThatSharesNothingWithTheFirstIsNotSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
@@ -201,7 +201,7 @@ func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 		r.step()
 		if got := r.only(); len(*signed) > 0 || got.Versions != 1 ||
 			!strings.Contains(got.Error, "the replacement does not use the UTXOs or nonce") {
-			t.Errorf("%d are signed, it has %d versions, and %q is read", len(*signed), got.Versions, got.Error)
+			t.Errorf("%d are signed, it has %d versions, and its error is %q", len(*signed), got.Versions, got.Error)
 		}
 		node.wantSent(t, "all the same", w.TxID)
 		r.sender.Chain = r.chain
@@ -214,7 +214,7 @@ func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 // If a halt begins before a fee bump is built, no node is asked; if it begins before or while the bump is built, the
 // signer is not asked.
 func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
-	for name, during := range map[string]bool{"before it is drafted": false, "while it is drafted": true} {
+	for name, during := range map[string]bool{"before it is built": false, "while it is built": true} {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, r *harness) {
 				w, node := r.waiting()
@@ -232,11 +232,11 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 				r.chain.Mine(3)
 				r.step()
 				if len(*signed) > 0 || (len(node.built) > 0) != during {
-					t.Errorf("%d are signed and %d drafted", len(*signed), len(node.built))
+					t.Errorf("%d are signed and %d built", len(*signed), len(node.built))
 				}
 				node.wantSent(t, "during the halt", w.TxID)
 				if got := r.only().Error; !strings.Contains(got, "are halted by ann") {
-					t.Errorf("the operator reads %q", got)
+					t.Errorf("its error is %q", got)
 				}
 				r.resume(byAnn(store.HaltAll))
 				r.sender.Chain = r.chain

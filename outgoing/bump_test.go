@@ -40,7 +40,7 @@ func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
 		r.settle()
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 		if got := r.now(w).TxID; got != low.TxID {
-			t.Errorf("it was paid by %s, not by %s", got, low.TxID)
+			t.Errorf("it was paid by %s, want %s", got, low.TxID)
 		}
 	})
 }
@@ -105,7 +105,7 @@ func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 		signed := 0
 		r.sender.Signer = watched{r.signer, func(d chain.UnsignedTx) {
 			if resource := r.unreserved(d); resource != "" {
-				t.Errorf("%s is to be signed and claimed by nobody", resource)
+				t.Errorf("%s is to be signed and not reserved", resource)
 			}
 			signed++
 		}}
@@ -114,7 +114,7 @@ func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
 		r.chain.SetRate(40)
 		r.settle()
 		if signed != 2 {
-			t.Errorf("%d drafts were signed", signed)
+			t.Errorf("%d unsigned transactions were signed", signed)
 		}
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -137,7 +137,7 @@ func TestABumpThatComesTooLateIsDropped(t *testing.T) {
 		}}
 		r.settle()
 		if got := r.now(w).TxID; got != first {
-			t.Errorf("it is said to be paid by %s, not by %s", got, first)
+			t.Errorf("it is paid by %s, want %s", got, first)
 		}
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -217,7 +217,7 @@ func TestABumpOfASweepMovesWhatItsRequestSays(t *testing.T) {
 }
 
 // While a transaction waits behind one that cannot be replaced, its own fee is not bumped: that would only cost more.
-func TestNothingIsBumpedBehindANonceThatIsStuck(t *testing.T) {
+func TestNothingIsBumpedBehindAStuckNonce(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -234,7 +234,7 @@ func TestNothingIsBumpedBehindANonceThatIsStuck(t *testing.T) {
 			r.step()
 		}
 		if open := r.open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
-			t.Fatalf("%d bids of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses,
+			t.Fatalf("%d versions of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses,
 				open[1].Versions)
 		}
 		r.sender.Signer = r.signer
@@ -263,7 +263,7 @@ func (s refusing) Sign(
 
 // A sweep collects what is final when it is built, although less was there when it was requested; deposits that are not
 // final stay.
-func TestASweepCollectsWhatIsFinalByThen(t *testing.T) {
+func TestASweepCollectsWhatIsFinalWhenItIsBuilt(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)

@@ -13,7 +13,7 @@ import (
 
 // A withdrawal that is assigned and cannot be signed, such as one above the signer's limit, can be cancelled like any
 // other that is not signed; the others in its batch are paid.
-func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
+func TestAnAssignedWithdrawalThatIsNotSignedCanBeCancelled(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		limit := map[string]bursar.Amount{"": bursar.Units(1_000_000)}
 		var err error

@@ -96,7 +96,7 @@ func (s *chaos) judge() error {
 			return err
 		}
 		if state.Halted != "" {
-			return fmt.Errorf("spending was stopped: %s", state.Halted)
+			return fmt.Errorf("payments were halted: %s", state.Halted)
 		}
 		for _, id := range s.accounts {
 			b, err := tx.Ledger().Balance(ctx, ledger.Held(id), "COIN")

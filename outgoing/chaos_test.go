@@ -327,7 +327,7 @@ func TestAChaosRunIsTheSameEachTime(t *testing.T) {
 	})
 	for i, other := range outcomes[1:] {
 		if other != outcomes[0] || other == "" {
-			t.Errorf("storm %d ends with %s, the first one with %s", i+1, other, outcomes[0])
+			t.Errorf("chaos run %d ends with %s, the first one with %s", i+1, other, outcomes[0])
 		}
 	}
 }

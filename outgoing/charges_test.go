@@ -78,7 +78,7 @@ func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 		r.chain.Mine(8)
 		r.step()
 		if c := r.chargeOf(charge); !c.Paid() || c.PaidBy == by {
-			t.Errorf("after the first that paid it has left, it is paid: %v, by the same: %v", c.Paid(), c.PaidBy == by)
+			t.Errorf("after the first that paid it was reorged out, it is paid: %v, by the same: %v", c.Paid(), c.PaidBy == by)
 		}
 		// The newest comes first.
 		r.wantEvents(0, bursar.EventPaid, bursar.EventDepositReversed, bursar.EventDeposit, bursar.EventPaid,
@@ -87,7 +87,7 @@ func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 }
 
 // A deposit below the minimum that is reorged out was never credited, and leaves nothing in the books.
-func TestWhatWasTooSmallAndLeavesIsForgotten(t *testing.T) {
+func TestAReorgedOutDepositBelowTheMinimumIsNotBooked(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
@@ -101,7 +101,7 @@ func TestWhatWasTooSmallAndLeavesIsForgotten(t *testing.T) {
 		r.chain.Mine(4)
 		r.step()
 		if got := r.firstDeposit(w).Status; got != bursar.DepositOrphaned {
-			t.Errorf("after it left it is %s", got)
+			t.Errorf("after the reorg it is %s", got)
 		}
 		r.must(r.audit())
 	})

@@ -14,7 +14,7 @@ import (
 
 // If a connection breaks at the commit of a withdrawal request, it is unknown whether the withdrawal exists. It is
 // requested again and taken once: the client gets the existing withdrawal, and no error.
-func TestAnOrderWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
+func TestAWithdrawalWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		armed, ordered := atomic.Bool{}, atomic.Bool{}
 		broken := errors.New("the connection broke")
@@ -43,7 +43,7 @@ func TestAnOrderWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 			return err
 		})
 		if list != 1 {
-			t.Fatalf("%d orders stand", list)
+			t.Fatalf("%d withdrawals exist, want 1", list)
 		}
 		r.settle()
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)

@@ -62,7 +62,7 @@ func (c *thrifty) Cheap(ctx context.Context) (bool, error) {
 
 // UTXOs are consolidated from the configured number on; while a consolidation is in progress, no other one is made; and
 // a node is asked once per block whether fees are low, and only if there is something to consolidate.
-func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
+func TestOneConsolidationIsInProgressAtATime(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		node := &thrifty{Chain: r.chain}
 		r.sender.Chain, r.sender.ConsolidateAbove = node, 10
@@ -94,7 +94,7 @@ func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
 		}
 		list := r.consolidations()
 		if len(list) != 1 || len(r.resources(list[0])) != 10 || list[0].Versions != 1 {
-			t.Fatalf("%d consolidations are under way", len(list))
+			t.Fatalf("%d consolidations are in progress", len(list))
 		}
 		r.blocks(12)
 		if n := r.utxos(); n != 1 {
@@ -106,7 +106,7 @@ func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
 
 // If there are more UTXOs than one transaction takes, the smallest are consolidated while fees are low, and the
 // largest, at any fee, if a payment waits for it.
-func TestWhichUTXOsAreMadeOne(t *testing.T) {
+func TestWhichUTXOsAreConsolidated(t *testing.T) {
 	for name, urgent := range map[string]bool{"while fees are low": false, "for a payment": true} {
 		t.Run(name, func(t *testing.T) {
 			config := coined
@@ -126,7 +126,7 @@ func TestWhichUTXOsAreMadeOne(t *testing.T) {
 				list := r.consolidations()
 				if len(list) != 1 {
 					r.logOpen(5)
-					t.Fatalf("%d consolidations are under way", len(list))
+					t.Fatalf("%d consolidations are in progress", len(list))
 				}
 				resources := r.resources(list[0])
 				if len(resources) != 400 {
@@ -171,14 +171,14 @@ func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 			})
 			r.stepAndMine(7)
 			if n := len(r.consolidations()); n != want {
-				t.Errorf("for %d UTXOs %d consolidations are under way", utxos, n)
+				t.Errorf("for %d UTXOs %d consolidations are in progress", utxos, n)
 			}
 		})
 	}
 }
 
 // Change that is in no block yet is not consolidated.
-func TestChangeInNoBlockIsNotMadeOneWithOthers(t *testing.T) {
+func TestUnconfirmedChangeIsNotConsolidated(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.hold(10, 10_000_000)
@@ -189,7 +189,7 @@ func TestChangeInNoBlockIsNotMadeOneWithOthers(t *testing.T) {
 		list, change := r.consolidations(), r.now(w).TxID
 		if len(list) != 1 || change == "" || len(r.resources(list[0])) != 9 ||
 			strings.Contains(strings.Join(r.resources(list[0]), " "), change) {
-			t.Errorf("the change of %s is among what is made one: %+v", change, list)
+			t.Errorf("the change of %s is among the consolidated UTXOs: %+v", change, list)
 		}
 	})
 }
@@ -209,7 +209,7 @@ func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
 }
 
 // Without a currency for the native asset a chain consolidates nothing, and the error says so.
-func TestAChainWithoutItsOwnCurrencyConsolidatesNothing(t *testing.T) {
+func TestAChainWithoutANativeAssetConsolidatesNothing(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.ConsolidateAbove = 2
 		r.step()
@@ -221,20 +221,20 @@ func TestAChainWithoutItsOwnCurrencyConsolidatesNothing(t *testing.T) {
 		r.must(err)
 		if err := r.sender.Step(ctx, r.lease); err == nil ||
 			!strings.Contains(err.Error(), "no currency is configured for the native asset") {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		r.nothingOpen()
 	})
 }
 
 // A process that loses the lease while it asks whether fees are low requests no consolidation.
-func TestOneThatLostTheLeaseConsolidatesNothing(t *testing.T) {
+func TestALostLeaseConsolidatesNothing(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.sender.Chain, r.sender.ConsolidateAbove = &thrifty{Chain: r.chain, meanwhile: r.overthrow}, 2
 		r.step()
 		r.hold(5, 100_000)
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		r.nothingOpen()
 	})

@@ -10,7 +10,7 @@ import (
 
 // Withdrawals that were settled or refunded, and sweeps that were settled, before a reorg deeper than finality.
 
-func TestARefundIsTakenBackWhenThePaymentSucceedsAfterAll(t *testing.T) {
+func TestARefundIsUndoneWhenThePaymentSucceedsAfterAll(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("closed at first")
 		r.chain.Close(to)
@@ -103,7 +103,7 @@ func TestAnotherVersionBecomesFinalAfterAll(t *testing.T) {
 		r.settle()
 		second := r.now(w).TxID
 		if first == second {
-			t.Fatal("it was not outbid")
+			t.Fatal("its fee was not bumped")
 		}
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 		r.chain.SetRate(10)
@@ -113,7 +113,7 @@ func TestAnotherVersionBecomesFinalAfterAll(t *testing.T) {
 		r.step()
 		r.settle()
 		if got := r.now(w).TxID; got != first {
-			t.Errorf("it is said to be paid by %s, not by %s", got, first)
+			t.Errorf("it is paid by %s, want %s", got, first)
 		}
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})

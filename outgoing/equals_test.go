@@ -13,7 +13,7 @@ import (
 // Of two equal withdrawals of one customer the first was sent before the backup and the second after it. The database
 // has forgotten the second payment: if it were matched with the first withdrawal, which its own transaction pays, the
 // second would be paid twice.
-func TestAForgottenPaymentIsNotTakenForAnEqualOneThatIsSent(t *testing.T) {
+func TestAForgottenPaymentIsNotMatchedWithAnEqualSentOne(t *testing.T) {
 	for name, mined := range map[string]int{"waiting": 0, "in a block": 1} {
 		t.Run(name, func(t *testing.T) {
 			onModels(t, func(t *testing.T, r *harness) {
@@ -31,7 +31,7 @@ func TestAForgottenPaymentIsNotTakenForAnEqualOneThatIsSent(t *testing.T) {
 				r.recovered()
 				r.settle()
 				if got := r.chain.Balance(exchange, ""); got != bursar.Units(400_000_000) {
-					t.Errorf("the receiver holds %s, two times 200000000 were ordered", got)
+					t.Errorf("the receiver holds %s, want two times 200000000", got)
 				}
 				for _, w := range []bursar.Withdrawal{one, two} {
 					if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {

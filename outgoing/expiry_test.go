@@ -13,7 +13,7 @@ import (
 
 // If a node accepted a transaction and no block ever included it, it is requested again once it has expired, and paid
 // once.
-func TestATransactionThatWasTakenAndLostIsMadeAnew(t *testing.T) {
+func TestATransactionThatWasAcceptedAndLostIsMadeAgain(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
@@ -24,7 +24,7 @@ func TestATransactionThatWasTakenAndLostIsMadeAnew(t *testing.T) {
 }
 
 // A payment that was final is reorged out and expires before it is included again.
-func TestASettledPaymentThatExpiresAfterAllIsMadeAnew(t *testing.T) {
+func TestASettledPaymentThatExpiresAfterAllIsMadeAgain(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
@@ -34,7 +34,7 @@ func TestASettledPaymentThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 		r.lose(15)
 		r.settle()
 		if r.now(w).TxID == first {
-			t.Error("the same transaction came back after it expired")
+			t.Error("the same transaction was included again after it expired")
 		}
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -82,7 +82,7 @@ func deadComesBack(t *testing.T, again bool) {
 		r.view(func(tx *store.Tx) error {
 			state, err := tx.Chains().State(ctx, r.chain.Capabilities().ID)
 			if state.Halted == "" {
-				t.Error("spending goes on")
+				t.Error("payments go on")
 			}
 			alarms, err := tx.Alarms().List(ctx, 10)
 			if !slices.ContainsFunc(alarms, func(a store.Alarm) bool { return a.Kind == "abandoned_included" }) {

@@ -13,7 +13,7 @@ import (
 
 // A payment that was final and was reorged out by a reorg deeper than finality is bumped like any other that waits; it
 // has cost one fee, that of the version that counts.
-func TestWhatWasFinalCanBeBumpedAgain(t *testing.T) {
+func TestAReorgedOutPaymentCanBeBumpedAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
@@ -34,7 +34,7 @@ func TestWhatWasFinalCanBeBumpedAgain(t *testing.T) {
 		r.settle()
 		second, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
 		if err != nil || second.TxID == first.TxID {
-			t.Fatalf("it was not outbid: %+v, %v", second, err)
+			t.Fatalf("its fee was not bumped: %+v, %v", second, err)
 		}
 		if got := r.chain.Balance(to, ""); got != order.Amount {
 			t.Fatalf("the receiver got %s", got)
@@ -45,7 +45,7 @@ func TestWhatWasFinalCanBeBumpedAgain(t *testing.T) {
 
 // A sweep that was final, was reorged out with its deposit by a reorg deeper than finality, and expired has cost
 // nothing.
-func TestNoFeeIsBookedForWhatExpired(t *testing.T) {
+func TestNoFeeIsBookedForAnExpiredSweep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
 			Expiry: 6})

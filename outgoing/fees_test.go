@@ -57,7 +57,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		order, err := r.withdraw(0, 10_000_001, r.chain.Named("outsider"))
 		r.must(err)
 		if order.Fee != bursar.Units(10_001+70) {
-			t.Fatalf("the order costs %s", order.Fee)
+			t.Fatalf("the withdrawal costs %s", order.Fee)
 		}
 		r.charged(0, bursar.FeeOfWithdrawal, bursar.Fee{Fixed: bursar.Units(9_999_999)})
 		r.do(func(tx *store.Tx) error { _, err := tx.FeeRules().Clear(ctx, r.accounts[0], "COIN"); return err })
@@ -76,7 +76,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		r.must(err)
 		if quote, err := r.chain.Quote(ctx, chain.Payment{Address: next.Address, Amount: next.Amount}); err != nil ||
 			next.Fee != quote {
-			t.Errorf("by the currency's fee again the order costs %s, the network %s, %v", next.Fee, quote, err)
+			t.Errorf("by the currency's fee again the withdrawal costs %s, the network %s, %v", next.Fee, quote, err)
 		}
 		r.settle()
 		r.must(r.audit())
@@ -84,7 +84,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 }
 
 // The network fee is added to an account's own fee if the setting says so.
-func TestTheNetworksFeeBesideAnAccountsOwn(t *testing.T) {
+func TestTheNetworkFeeIsAddedToAnAccountsOwn(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
@@ -96,14 +96,14 @@ func TestTheNetworksFeeBesideAnAccountsOwn(t *testing.T) {
 		quote, err := r.chain.Quote(ctx, chain.Payment{Address: order.Address, Amount: order.Amount})
 		r.must(err)
 		if want, _ := quote.Add(bursar.Units(11)); order.Fee != want {
-			t.Errorf("the order costs %s, want %s", order.Fee, want)
+			t.Errorf("the withdrawal costs %s, want %s", order.Fee, want)
 		}
 	})
 }
 
 // In a transfer within the service the sender pays its withdrawal fee, without a network fee, and the receiver its own
 // deposit fee.
-func TestFeesOfATransferWithin(t *testing.T) {
+func TestFeesOfAnInternalTransfer(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
@@ -179,7 +179,7 @@ func (r *harness) below(account int) bursar.Amount {
 
 // Whatever the fees of a currency and of an account are, a deposit's amount is the sum of what is credited and what is
 // taken, in the API's answer as in the books, on either database.
-func TestADepositIsWhatIsCreditedAndWhatIsTaken(t *testing.T) {
+func TestADepositIsTheSumOfCreditAndFee(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
 		r.step()

@@ -116,7 +116,7 @@ func (m *flakySigner) Sign(
 		m.signed = append(m.signed, tx.TxID)
 		if len(m.signed)%5 == 0 {
 			if resource := m.unreserved(unsigned); resource != "" && m.leads(order.ID) {
-				m.t.Errorf("%s was signed and is claimed by nobody", resource)
+				m.t.Errorf("%s was signed and is not reserved", resource)
 			}
 		}
 	}

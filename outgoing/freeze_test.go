@@ -9,7 +9,7 @@ import (
 
 // The pattern of a double-spender: a deposit, withdrawals of everything, and the deposit reorged out. Withdrawals that
 // are queued or wait for approval are not paid while the account is frozen; once the deposit is back, they are.
-func TestAFrozenAccountsWithdrawalsDoNotLeave(t *testing.T) {
+func TestAFrozenAccountsWithdrawalsAreNotPaid(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(1).Address, 900_000_000) // another customer's money
@@ -44,7 +44,7 @@ func TestAFrozenAccountsWithdrawalsDoNotLeave(t *testing.T) {
 		}
 		for _, to := range []string{"queued", "waiting"} {
 			if got := r.chain.Balance(r.chain.Named(to), ""); !got.IsZero() {
-				t.Errorf("%s was paid to %s out of others' money", got, to)
+				t.Errorf("%s was paid to %s with other customers' money", got, to)
 			}
 		}
 		if got := r.chain.Balance(r.chain.Named("honest"), ""); got != honest.Amount {
@@ -101,7 +101,7 @@ func TestFreezesEndOneByOne(t *testing.T) {
 		r.chain.Mine(4)
 		r.step()
 		if _, err := r.withdraw(0, 50_000_000, r.chain.Named("x")); !isCode(err, bursar.CodeWithdrawalsFrozen) {
-			t.Fatalf("the deposit's return ended an operator's freeze: %v", err)
+			t.Fatalf("the return of the deposit ended an operator's freeze: %v", err)
 		}
 		r.resume(r.freezeOf(0))
 		if _, err := r.withdraw(0, 50_000_000, r.chain.Named("x")); err != nil {
@@ -211,7 +211,7 @@ func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 		r.step()
 		wantFrozen("with one of them orphaned,", true)
 		if got := r.chain.Balance(r.chain.Named("double spender"), ""); !got.IsZero() {
-			t.Errorf("%s were paid out of other people's money", got)
+			t.Errorf("%s were paid with other customers' money", got)
 		}
 		r.chain.Restore(second)
 		r.settle()

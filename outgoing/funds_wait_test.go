@@ -55,7 +55,7 @@ func (r *harness) written() (n int) {
 
 // What a payment waits for is recorded whenever any of it changes, with the cause, and not again while nothing changes.
 // An alarm is raised only about what an operator can do something about, once, and is closed when that is over.
-func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
+func TestTheReasonWhyAPaymentWaitsIsRecorded(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
@@ -98,7 +98,7 @@ func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
 				t.Errorf("%v: it waits for %q, lacks %q, %s of %s", one.because, p.WaitsFor, p.Lacks, p.Missing, p.Needed)
 			}
 			if !strings.Contains(p.Error, one.because.Error()) {
-				t.Errorf("%v: noted is %q", one.because, p.Error)
+				t.Errorf("%v: the error is %q", one.because, p.Error)
 			}
 			after, message := r.alarmOf(one.alarm)
 			if one.alarm == "" {
@@ -131,7 +131,7 @@ func (r *harness) alarmOf(kind string) (since time.Time, message string) {
 }
 
 // A process that loses the lease while it asks a node raises and closes no alarm.
-func TestOneThatLostTheLeaseRaisesNoAlarm(t *testing.T) {
+func TestALostLeaseRaisesNoAlarm(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -145,7 +145,7 @@ func TestOneThatLostTheLeaseRaisesNoAlarm(t *testing.T) {
 		})
 		node.meanwhile = r.overthrow
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		r.wantAlarms()
 	})
@@ -153,7 +153,7 @@ func TestOneThatLostTheLeaseRaisesNoAlarm(t *testing.T) {
 
 // If payments lack two currencies, each has its alarm at the same time. A reason that no operator can do anything about
 // has no alarm, nor has a currency that is not configured any more.
-func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
+func TestOnlyShortagesThatAnOperatorCanEndRaiseAnAlarm(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 5_000)
@@ -185,7 +185,7 @@ func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
 }
 
 // A batch that is too big for the funds, for the fee limit or for the available UTXOs is paid in parts. Nothing waits.
-func TestABatchThatIsTooMuchIsPaidInParts(t *testing.T) {
+func TestABatchThatIsTooBigIsPaidInParts(t *testing.T) {
 	for _, because := range []error{
 		&chain.NeedsFundsError{Missing: bursar.Units(1_000)},
 		&chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)},

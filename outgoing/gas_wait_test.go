@@ -43,7 +43,7 @@ func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
 		low := r.sweeping()
 		if low.WaitsFor != bursar.WaitsForGas || low.Lacks != "COIN" || low.Missing.IsZero() || low.Needed != low.Missing ||
 			!strings.Contains(low.Error, "gas") {
-			t.Errorf("the sweep waits for %q: it lacks %s %s of %s, and %q is read",
+			t.Errorf("the sweep waits for %q: it lacks %s %s of %s, and its error is %q",
 				low.WaitsFor, low.Missing, low.Lacks, low.Needed, low.Error)
 		}
 		r.idleStep(t, "a sweep waits for gas")
@@ -64,7 +64,7 @@ func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
 }
 
 // Gas that costs more than a sweep may cost is not requested: the sweep waits for lower fees, and its error says so.
-func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
+func TestGasAboveTheLimitIsNotRequested(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
@@ -76,7 +76,7 @@ func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
 		r.blocks(6)
 		got := r.sweeping()
 		if got.WaitsFor != bursar.WaitsForFee || !strings.Contains(got.Error, "fee") || len(r.topUps()) > 0 {
-			t.Errorf("the sweep waits for %q, and %q is read; top-ups are %v", got.WaitsFor, got.Error, r.topUps())
+			t.Errorf("the sweep waits for %q, and its error is %q; top-ups are %v", got.WaitsFor, got.Error, r.topUps())
 		}
 		r.chain.SetRate(10)
 		r.blocks(12)
@@ -85,7 +85,7 @@ func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
 }
 
 // Without a configured native asset there is no gas: the sweep waits, and its error says what is missing.
-func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
+func TestWithoutANativeAssetNoGasIsRequested(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
@@ -100,7 +100,7 @@ func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 		r.blocks(6)
 		if got := r.sweeping(); !strings.Contains(got.Error, "no currency is configured for the native asset") ||
 			len(r.topUps()) > 0 {
-			t.Errorf("%q is read, top-ups are %v", got.Error, r.topUps())
+			t.Errorf("the error is %q, top-ups are %v", got.Error, r.topUps())
 		}
 		r.sender.Registry = known
 		r.blocks(12)
@@ -139,7 +139,7 @@ func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
 		}
 		got := r.spendNow(sweep.ID)
 		if !slices.Contains(node.sent, sweep.TxID) || got.Versions != 1 || !strings.Contains(got.Error, "gas") {
-			t.Errorf("a node is sent %q; of the sweep with %d versions is read %q", node.sent, got.Versions, got.Error)
+			t.Errorf("a node is sent %q; of the sweep with %d versions the error is %q", node.sent, got.Versions, got.Error)
 		}
 		r.blocks(12)
 		if got := r.spendNow(sweep.ID); got.Versions < 2 || got.Status != bursar.OutgoingFinal {

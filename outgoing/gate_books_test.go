@@ -93,7 +93,7 @@ func TestARaisedBalanceIsNotPaid(t *testing.T) {
 		r.must(err)
 		r.nothingLeaves("thief")
 		if !r.halted() || !r.alarmed("books_contradict") {
-			t.Error("nobody noticed")
+			t.Error("the attack was not noticed")
 		}
 	})
 }
@@ -111,7 +111,7 @@ func TestAForgedDepositIsNotPaid(t *testing.T) {
 		r.must(err)
 		r.nothingLeaves("thief")
 		if !r.halted() {
-			t.Error("nobody noticed")
+			t.Error("the attack was not noticed")
 		}
 	})
 }
@@ -136,7 +136,7 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 				r.must(err)
 				r.nothingLeaves("thief", "customer")
 				if !r.halted() {
-					t.Error("nobody noticed")
+					t.Error("the attack was not noticed")
 				}
 			})
 		})
@@ -152,7 +152,7 @@ func (r *harness) audited() {
 
 // A withdrawal whose amount is raised while it waits is not paid; once the amount is corrected it is paid, and the halt
 // ends automatically.
-func TestARaisedOrderIsNotPaid(t *testing.T) {
+func TestAWithdrawalWithARaisedAmountIsNotPaid(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		w, err := r.withdraw(0, 300_000_000, r.chain.Named("customer"))
@@ -160,7 +160,7 @@ func TestARaisedOrderIsNotPaid(t *testing.T) {
 		attack(`UPDATE withdrawals SET amount = '400000000' WHERE id = $1`, w.ID)
 		r.nothingLeaves("customer")
 		if !r.halted() {
-			t.Error("nobody noticed")
+			t.Error("the attack was not noticed")
 		}
 		attack(`UPDATE withdrawals SET amount = '300000000' WHERE id = $1`, w.ID)
 		r.audited()
@@ -174,7 +174,7 @@ func TestARaisedOrderIsNotPaid(t *testing.T) {
 
 // An outgoing transaction must match its withdrawals, and a withdrawal is paid once: its row and its status in the
 // database are not trusted.
-func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
+func TestAWithdrawalIsPaidOnceWhateverItsStatus(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.forged = true // changed by the attack
 		r.fund()
@@ -189,7 +189,7 @@ func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 			r.chain.Mine(1)
 		}
 		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
-			t.Errorf("%s was paid for one order", got)
+			t.Errorf("%s was paid for one withdrawal", got)
 		}
 	})
 }
@@ -212,7 +212,7 @@ func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
 }
 
 // A withdrawal that is sent and not settled is put back into the queue by an edit of the database: it is paid once.
-func TestASentOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
+func TestASentWithdrawalIsPaidOnceWhateverItsStatus(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
 		r.fund()
@@ -234,7 +234,7 @@ func TestASentOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 			r.chain.Mine(1)
 		}
 		if got := r.chain.Balance(r.chain.Named("customer"), ""); got != bursar.Units(100_000_000) {
-			t.Errorf("%s was paid for one order", got)
+			t.Errorf("%s was paid for one withdrawal", got)
 		}
 	})
 }

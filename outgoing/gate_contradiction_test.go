@@ -87,7 +87,7 @@ func TestABalanceRaisedForAMomentIsNotPaid(t *testing.T) {
 		attack(`UPDATE balances SET credits = '0' WHERE account = $1 AND asset = 'COIN'`, string(thief))
 		r.nothingLeaves("thief")
 		if !r.halted() || !r.alarmed("books_contradict") {
-			t.Error("nobody noticed")
+			t.Error("the attack was not noticed")
 		}
 	})
 }

@@ -41,7 +41,7 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 				})
 				r.audited()
 				if !r.halted() || !r.alarmed("books_contradict") {
-					t.Error("nobody noticed")
+					t.Error("the attack was not noticed")
 				}
 				if _, err := r.withdraw(2, 300_000_000, r.chain.Named("thief")); err == nil {
 					t.Error("it can be withdrawn")
@@ -53,7 +53,7 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 
 // A deposit that was written into the database is not sealed by making the audit begin again without a recorded sum:
 // the newest link that is known outside the database shows that the audit had come further.
-func TestAForgedDepositIsNotSealedByAnotherBeginning(t *testing.T) {
+func TestAForgedDepositIsNotSealedByRestartingTheAudit(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		books := r.sender.Books.(*audit.Auditor)
 		kept := &outside{}
@@ -83,7 +83,7 @@ func TestAForgedDepositIsNotSealedByAnotherBeginning(t *testing.T) {
 		})
 		r.audited()
 		if !r.halted() || !r.alarmed("books_contradict") {
-			t.Error("nobody noticed")
+			t.Error("the attack was not noticed")
 		}
 	})
 }

@@ -63,7 +63,7 @@ func (r *harness) fees() (sum bursar.Amount, n int) {
 
 // For a payment of the native asset only the part of the fee is set aside that its customers have not paid; for every
 // other transaction the whole fee is, because a token's customer pays in the token.
-func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
+func TestFeesThatCustomersPayAreNotSetAside(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -174,7 +174,7 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 					r.order(1_000_000, r.chain.Named("coin"))
 					r.check(r.sender.Step(ctx, r.lease))
 					if now := r.spendNow(r.now(w).OutgoingID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
-						t.Errorf("with %d of the native asset under way it is %s, alarmed %v", i+1, now.Status, r.alarmed("gas_budget"))
+						t.Errorf("with %d of the native asset in progress it is %s, alarmed %v", i+1, now.Status, r.alarmed("gas_budget"))
 					}
 				}
 				if node.builds != 3 && left == 0 {
@@ -236,7 +236,7 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 }
 
 // The same holds for a transaction that no node accepts at its fee and that was never sent.
-func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
+func TestABumpOfAnUnsentTransactionMayExceedTheGas(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
@@ -264,7 +264,7 @@ func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
 }
 
 // If no native asset is configured, the operator funds of it are unknown, and tokens are paid.
-func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
+func TestAChainWithoutANativeAssetPaysTokens(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withoutGas(0)
 		w := r.payout(token, "out")
@@ -279,7 +279,7 @@ func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
 }
 
 // A token payment that is signed is sent, even if the operator funds are used up since.
-func TestWhatIsSignedNeedsNoFurtherGas(t *testing.T) {
+func TestASignedPaymentNeedsNoFurtherGas(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.pricedTokens()
 		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",

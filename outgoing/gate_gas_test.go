@@ -80,13 +80,13 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 			r.covered()
 		}
 		if got := r.chain.Balance(out.Address.Base, token.Contract); !got.IsZero() {
-			t.Fatalf("%s was paid and nobody pays the network for it", got)
+			t.Fatalf("%s was paid without operator funds for its network fee", got)
 		}
 		if got := r.chain.Balance(swept.Address.Base, ""); got.IsZero() {
 			t.Fatal("a payment in the native asset was held up")
 		}
 		if !r.alarmed("gas_budget") {
-			t.Fatal("no alarm says that gas is out")
+			t.Fatal("no alarm says that operator funds are used up")
 		}
 		r.pay(bursar.Address{Base: r.hot.Base}, 500_000_000) // operator funds
 		for range 30 {
@@ -159,7 +159,7 @@ func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 
 // A token payment that needs a higher fee than the operator funds cover does not hold up payments of the native asset
 // behind its nonce: it is bumped, and an alarm asks for gas.
-func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
+func TestATokenPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 	for name, behind := range map[string]bool{"with one behind": true, "with none": false} {
 		t.Run(name, func(t *testing.T) {
 			each(t, bumping(), func(t *testing.T, r *harness) {
@@ -208,7 +208,7 @@ func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 					r.logOpen(5)
 				}
 				if got := r.chain.Balance(out.Address.Base, token.Contract); !behind && !got.IsZero() {
-					t.Errorf("%s of the token was paid beyond the budget, and nothing waits behind it", got)
+					t.Errorf("%s of the token was paid beyond the operator funds, and nothing waits behind it", got)
 				}
 				if !r.alarmed("gas_budget") {
 					t.Error("no alarm asks for gas")

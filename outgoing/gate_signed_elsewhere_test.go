@@ -28,7 +28,7 @@ func (j *journal) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar
 
 // A payment that another transaction makes according to the journal outside the database is not signed, nor is any
 // while the journal cannot be read; a payment that no other transaction in the journal makes is signed.
-func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
+func TestAPaymentThatTheJournalHasIsNotSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -40,12 +40,12 @@ func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
 		r.trouble = true
 		r.step()
 		if text := r.errors(); !strings.Contains(text, bursar.ID{7}.String()+" already pays it") || signed != 0 {
-			t.Errorf("%d were signed, and noted is %q", signed, text)
+			t.Errorf("%d were signed, and the error is %q", signed, text)
 		}
-		kept.by, kept.fail = bursar.ID{}, errors.New("the file is away")
+		kept.by, kept.fail = bursar.ID{}, errors.New("the file is unavailable")
 		r.step()
-		if text := r.errors(); !strings.Contains(text, "the file is away") || signed != 0 {
-			t.Errorf("%d were signed, and noted is %q", signed, text)
+		if text := r.errors(); !strings.Contains(text, "the file is unavailable") || signed != 0 {
+			t.Errorf("%d were signed, and the error is %q", signed, text)
 		}
 		kept.fail = nil
 		r.step()
@@ -56,7 +56,7 @@ func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
 }
 
 // A withdrawal that was changed in the database is not even signed.
-func TestAChangedOrderIsNotSigned(t *testing.T) {
+func TestAChangedWithdrawalIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		r.settle()
@@ -106,7 +106,7 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 
 // A nonce that a payment releases because of a halt is taken by one that had reserved a higher nonce: no signed
 // transaction waits behind it.
-func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
+func TestAReleasedNonceIsTakenByTheNext(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().fund()
 		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
@@ -151,7 +151,7 @@ func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
 			r.step()
 			if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved ||
 				r.now(order).Status != bursar.WithdrawalSigned {
-				t.Fatalf("what makes it void is %+v, the payment behind it %s", list, r.now(order).Status)
+				t.Fatalf("the voiding transaction is %+v, the payment behind it %s", list, r.now(order).Status)
 			}
 			r.chain.ClearFaults()
 			r.step()

@@ -23,7 +23,7 @@ func (r *harness) sentOnly() *asked {
 
 // A freeze that begins before a payment is signed – before it is built, while it waits for the signer, or while it is
 // signed – requeues it, and the signature is discarded. Another account's payment in the same batch is made without it.
-func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
+func TestAFreezeBeforeASignatureRequeuesThePayment(t *testing.T) {
 	for _, begins := range []string{"new", "reserved", "signing"} {
 		t.Run(begins, func(t *testing.T) {
 			both(t, func(t *testing.T, r *harness) {
@@ -79,7 +79,7 @@ func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 
 // Signed bytes that are held end like any others if their UTXO has been reorged out for good. Until then they are not
 // sent, and the reason is recorded.
-func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
+func TestHeldBytesEndWhenTheirUTXOIsLost(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
@@ -104,12 +104,12 @@ func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
 		node := r.sentOnly()
 		r.blocks(1)
 		if text := r.errors(); !strings.Contains(text, "a drill") || r.now(w).OutgoingID != first.OutgoingID {
-			t.Errorf("while the other transaction is not final it says %q", text)
+			t.Errorf("while the other transaction is not final its error is %q", text)
 		}
 		for range 8 {
 			r.blocks(1)
 			if p := r.spendNow(first.OutgoingID); p.Status == bursar.OutgoingAbandoned && !strings.Contains(p.Error, "a drill") {
-				t.Errorf("given up it says %q", p.Error)
+				t.Errorf("given up its error is %q", p.Error)
 			}
 		}
 		if now := r.now(w); now.Status != bursar.WithdrawalQueued || now.TxID != "" || node.sent != 0 {
@@ -120,7 +120,7 @@ func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
 			r.step()
 		}
 		if now := r.now(w); !now.OutgoingID.IsZero() {
-			t.Error("it was taken up again during the halt")
+			t.Error("it was assigned again during the halt")
 		}
 		r.resume(halt)
 		r.blocks(8)
@@ -145,7 +145,7 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 		r.chain.Fail(sim.Expired, 1, nil)
 		r.step()
 		if text := r.errors(); !strings.Contains(text, "a drill") || !strings.Contains(text, "find out whether it expired") {
-			t.Errorf("noted is %q", text)
+			t.Errorf("the error is %q", text)
 		}
 		r.blocks(12)
 		if p := r.spendNow(id); p.Status != bursar.OutgoingAbandoned || node.sent != 0 ||
@@ -157,7 +157,7 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 
 // Signed bytes that nothing holds are sent, even if no node can tell whether they have expired; held ones are not, even
 // if the database cannot be read for a moment.
-func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
+func TestOnlyBytesThatAreNotHeldAreSent(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -178,7 +178,7 @@ func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 		r.sender.DB = db
 		if text := r.errors(); !failed || node.sent != 0 || !strings.Contains(text, "a drill") ||
 			!strings.Contains(text, "the connection broke") {
-			t.Errorf("%d were sent during the halt, and noted is %q", node.sent, text)
+			t.Errorf("%d were sent during the halt, and the error is %q", node.sent, text)
 		}
 		r.resume(byAnn(store.HaltCurrency("COIN")))
 		r.chain.Fail(sim.Expired, 1, nil)
@@ -190,7 +190,7 @@ func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 }
 
 // The error of a transaction that is being made void names the transaction that voids it.
-func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
+func TestATransactionBeingVoidedNamesTheVoidingOne(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
@@ -201,14 +201,14 @@ func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
 		list, now := r.fillers(), r.spendNow(r.now(held).OutgoingID)
 		if len(list) != 1 || !strings.Contains(now.Error,
 			"it is being made void by outgoing transaction "+list[0].ID.String()) {
-			t.Errorf("it says %q", now.Error)
+			t.Errorf("its error is %q", now.Error)
 		}
 	})
 }
 
 // A halt of the currency that a transaction pays holds it, whatever currency its row names, and its reservations are
 // released.
-func TestAHaltHoldsWhatIsPaidWhateverItsRowSays(t *testing.T) {
+func TestAHaltHoldsAPaymentWhateverItsRowSays(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
@@ -263,7 +263,7 @@ func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 		r.withoutSigner(r.step)
 		if text := r.errors(); strings.Count(text, "audit the books before paying: no answer") != 2 ||
 			len(r.reserved()) != 0 {
-			t.Errorf("noted is %q", text)
+			t.Errorf("the error is %q", text)
 		}
 		books.n, books.fail = 0, nil
 		r.withoutSigner(r.step)

@@ -70,19 +70,19 @@ func (r *harness) eachPart(failure error, judge func(name string, of part, err e
 }
 
 // If any part of a step fails, the other parts run, and the step's error says so.
-func TestTroubleInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
+func TestAnErrorInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 	refused := errors.New("the database refuses")
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.eachPart(refused, func(name string, of part, err error, again, fresh bool, _ int) {
 			if !errors.Is(err, refused) || again != of.again || fresh != of.new {
-				t.Errorf("without %s the step ends with %v; sent again: %v, sent first: %v", name, err, again, fresh)
+				t.Errorf("without %s the step returned %v; sent again: %v, sent first: %v", name, err, again, fresh)
 			}
 		})
 	})
 }
 
 // An error of the withdrawals does not hold up sweeps.
-func TestTroubleWithPaymentsHoldsUpNoSweep(t *testing.T) {
+func TestAnErrorOfWithdrawalsHoldsUpNoSweep(t *testing.T) {
 	refused := errors.New("the database refuses")
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
@@ -99,7 +99,7 @@ func TestTroubleWithPaymentsHoldsUpNoSweep(t *testing.T) {
 			return nil
 		}})
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, refused) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		if got := r.only(); got.Status != bursar.OutgoingSent {
 			t.Errorf("the sweep is %s: %q", got.Status, got.Error)
@@ -112,7 +112,7 @@ func TestALostLeaseEndsEveryPartOfAStep(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.eachPart(store.ErrLeaseLost, func(name string, _ part, err error, _, _ bool, after int) {
 			if !errors.Is(err, store.ErrLeaseLost) || after > 0 {
-				t.Errorf("in %s: the step ends with %v, after %d more queries", name, err, after)
+				t.Errorf("in %s: the step returned %v, after %d more queries", name, err, after)
 			}
 		})
 	})
@@ -120,7 +120,7 @@ func TestALostLeaseEndsEveryPartOfAStep(t *testing.T) {
 
 // While a chain is not ready for new payments, final transactions are settled, and an error that prevents it is
 // returned.
-func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
+func TestErrorsAreReturnedWhileAChainIsNotReady(t *testing.T) {
 	refused := errors.New("the database refuses")
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
@@ -137,7 +137,7 @@ func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 			return nil
 		}})
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, refused) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		r.sender.DB = r.db
 		r.must(r.sender.Step(ctx, r.lease))
@@ -163,10 +163,10 @@ func TestAContextThatEndsEndsTheStep(t *testing.T) {
 		node := &asked{Chain: r.chain}
 		r.sender.Chain = endsAfterOne{node, end}
 		if err := r.sender.Step(ending, r.lease); !errors.Is(err, context.Canceled) || node.sent != 1 {
-			t.Errorf("the step ends with %v, a node was sent %d", err, node.sent)
+			t.Errorf("the step returned %v, a node was sent %d", err, node.sent)
 		}
 		if text := r.errors(); strings.Contains(text, "canceled") {
-			t.Errorf("at an outgoing transaction it says %q", text)
+			t.Errorf("at an outgoing transaction its error is %q", text)
 		}
 		r.sender.Chain = r.chain
 		r.chain.SetRate(10)
@@ -198,10 +198,10 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 		r.chain.Mine(1) // the follower has not read it
 		node := r.record()
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
-			t.Errorf("the step ends with %v, after %d drafts", err, len(node.built))
+			t.Errorf("the step returned %v, after %d builds", err, len(node.built))
 		}
 		if got := strings.TrimSpace(r.errors()); got != "" {
-			t.Errorf("at an outgoing transaction it says %q", got)
+			t.Errorf("at an outgoing transaction its error is %q", got)
 		}
 		r.wantAlarms("foreign_nonce")
 		r.restart()
@@ -219,7 +219,7 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 func TestAProcessWithoutTheLeaseWritesNothing(t *testing.T) {
 	scenes := map[string]func(r *harness){
 		"the queue":          func(r *harness) { r.orders(3, "TOKEN") },
-		"a draft in trouble": func(r *harness) { r.orders(3, "TOKEN"); r.step(); r.chain.Fail("draft", 10, nil) },
+		"a build that fails": func(r *harness) { r.orders(3, "TOKEN"); r.step(); r.chain.Fail("draft", 10, nil) },
 		"many in vain": func(r *harness) {
 			r.trouble = true
 			r.chain.Fail("draft", 1000, errors.New("in vain"))
@@ -245,10 +245,10 @@ func TestAProcessWithoutTheLeaseWritesNothing(t *testing.T) {
 			r.overthrow()
 			before := contents(t, url)
 			if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-				t.Errorf("the step ends with %v", err)
+				t.Errorf("the step returned %v", err)
 			}
 			if contents(t, url) != before {
-				t.Error("a process without the lead has written something")
+				t.Error("a process without the lease has written something")
 			}
 		})
 	}

@@ -82,7 +82,7 @@ func byAnn(scope store.HaltScope) store.Halt {
 // Whenever a halt begins – before a withdrawal is assigned, while its transaction is built, or while it is signed –,
 // nothing is sent; deposits are credited, withdrawals are accepted and wait; and after the end of the halt everything
 // is paid.
-func TestNothingLeavesDuringAHalt(t *testing.T) {
+func TestNothingIsSentDuringAHalt(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		for name, scope := range r.scopes() {
@@ -123,7 +123,7 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 						r.chain.Balance(to, ""))
 				}
 				if text := r.errors(); !strings.Contains(text, "are halted by ann: a drill") && begin != "queued" {
-					t.Errorf("%s halted when it was %s: the operator reads %q", name, begin, text)
+					t.Errorf("%s halted when it was %s: its error is %q", name, begin, text)
 				}
 				credited := r.available(1)
 				r.pay(r.wallet(1).Address, 5_000_000)
@@ -133,7 +133,7 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 				}
 				if later, err := r.withdraw(0, 1_000_000, r.chain.Named("later")); err != nil ||
 					later.Status != bursar.WithdrawalQueued {
-					t.Errorf("%s halted: an order is answered %v", name, err)
+					t.Errorf("%s halted: a withdrawal request is answered %v", name, err)
 				}
 				r.trouble = false
 				r.resume(byAnn(scope))
@@ -161,7 +161,7 @@ func (r *harness) errors() (text string) {
 }
 
 // A transaction that was sent is sent again during a halt, at its current fee: no other version is signed.
-func TestWhatWasSentGoesOn(t *testing.T) {
+func TestASentTransactionGoesOnDuringAHalt(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered} {
 		config.BumpAfter = 2
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestWhatWasSentGoesOn(t *testing.T) {
 }
 
 // A halt of one currency does not hold up another one, not even by a nonce that was reserved for it.
-func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
+func TestAHaltedCurrencyBlocksNoOther(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.fund()
@@ -205,7 +205,7 @@ func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
 		r.restart()
 		r.stepAndMine(6)
 		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != order.Amount {
-			t.Errorf("%s of the coin was paid; open:\n%s", got, r.errors())
+			t.Errorf("%s of the native asset was paid; open:\n%s", got, r.errors())
 		}
 		if got := r.chain.Balance(r.chain.Named("token"), token.Contract); !got.IsZero() {
 			t.Errorf("%s of the halted token was paid", got)

@@ -9,7 +9,7 @@ import (
 
 // A sweep that is final before a deposit at its address is booked is settled after that deposit. A sweep that failed on
 // the chain, and a payment, wait for no deposit.
-func TestASweepIsSettledAfterWhatItCollected(t *testing.T) {
+func TestASweepIsSettledAfterTheDepositThatItCollected(t *testing.T) {
 	for name, waits := range map[string]bool{"sweep": true, "failed sweep": false, "payment": false} {
 		t.Run(name, func(t *testing.T) {
 			each(t, numbered, func(t *testing.T, r *harness) {

@@ -22,7 +22,7 @@ func (c *recording) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 }
 
 // A hanging sweep of a token collects the native asset that is paid to its address.
-func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
+func TestTheNativeAssetIsSweptWithAHangingTokenSweepsNonce(t *testing.T) {
 	config := numbered
 	config.BumpAfter = 1 << 40
 	each(t, config, func(t *testing.T, r *harness) {

@@ -62,7 +62,7 @@ func TestTheAlarmOfARefusedSweepEndsWithIt(t *testing.T) {
 }
 
 // A deposit that arrives while a sweep is found to have nothing to collect keeps the sweep.
-func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
+func TestASweepGoesOnWhenADepositArrivesInTime(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
 		sweep := r.open()[0]
@@ -108,7 +108,7 @@ func TestASweepThatWaitsWritesNothing(t *testing.T) {
 }
 
 // A sweep that is included while it is found to have nothing to collect does not hang.
-func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
+func TestASweepThatHasJustBeenIncludedDoesNotHang(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
 		r.step()
@@ -136,7 +136,7 @@ func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
 }
 
 // A signed sweep whose deposit is included again while the sweep is found to have nothing to collect does not hang.
-func TestASweepWhoseDepositComesMeanwhileDoesNotHang(t *testing.T) {
+func TestASweepWhoseDepositIsIncludedAgainDoesNotHang(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
 		r.step()
@@ -212,7 +212,7 @@ func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
 }
 
 // A hanging sweep that is included just when a new sweep is to use its nonce leaves the new one as it is.
-func TestASweepIsNotGivenToOneThatIsIncludedMeanwhile(t *testing.T) {
+func TestASweepIsNotGivenToOneThatHasJustBeenIncluded(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
 		w := r.hung()
@@ -276,7 +276,7 @@ func TestASweepThatHangsExpires(t *testing.T) {
 }
 
 // A hanging sweep that is given another request keeps its own ID in it: the signer and the journal know it by that ID.
-func TestASweepThatHangsIsGivenItsOwnOrder(t *testing.T) {
+func TestAHangingSweepKeepsItsOwnID(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
 		w := r.hung()
@@ -289,7 +289,7 @@ func TestASweepThatHangsIsGivenItsOwnOrder(t *testing.T) {
 			order, err := outgoing.Order(now)
 			r.must(err)
 			if order.ID != hanging.ID {
-				t.Fatalf("the sweep %s has the order of %s", hanging.ID, order.ID)
+				t.Fatalf("the sweep %s has the request of %s", hanging.ID, order.ID)
 			}
 			if now.Currency == "TOKEN" {
 				return

@@ -27,7 +27,7 @@ func (r *harness) withoutSigner(f func()) {
 	real := r.sender.Signer
 	r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
 		error) {
-		return chain.SignedTx{}, errors.New("the signer is away")
+		return chain.SignedTx{}, errors.New("the signer is unavailable")
 	})
 	f()
 	r.sender.Signer = real
@@ -145,12 +145,12 @@ func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 		each(t, numbered, func(t *testing.T, r *harness) {
 			w := r.hung()
 			if n := r.swept()["COIN"]; n != 0 {
-				t.Errorf("%d sweeps count as under way", n)
+				t.Errorf("%d sweeps count as in progress", n)
 			}
 			r.view(func(tx *store.Tx) error {
 				q, err := tx.Queues().OpenOutgoing(ctx, r.chain.Capabilities().ID)
 				if q.Waiting != 0 {
-					t.Errorf("under way are %d", q.Waiting)
+					t.Errorf("in progress are %d", q.Waiting)
 				}
 				return err
 			})
@@ -170,7 +170,7 @@ func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 }
 
 // A token that is paid to the address of a hanging sweep is collected with that sweep's nonce.
-func TestAnotherAssetIsSweptByTheNonceThatHangs(t *testing.T) {
+func TestAnotherAssetIsSweptWithTheHangingNonce(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
 		w := r.hung()

@@ -200,7 +200,7 @@ func (r *harness) settle() {
 		}
 		return errors.Join(err, pendingErr, listErr, haltsErr)
 	})
-	r.t.Fatal("it does not come to rest")
+	r.t.Fatal("transactions are still open")
 }
 
 func (r *harness) idle() (idle bool) {
@@ -296,7 +296,7 @@ func (r *harness) audit() error {
 		err = fmt.Errorf("custody is %s, the chain holds %s", custody, held)
 	}
 	if err == nil && r.chain.Capabilities().Model == chain.UTXOModel && amount != held {
-		err = fmt.Errorf("the coins that can be spent are worth %s, the chain holds %s", amount, held)
+		err = fmt.Errorf("the spendable UTXOs are worth %s, the chain holds %s", amount, held)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 
 // If a payment is in a block that the follower has not read, an operator who asks learns that, a resolution that
 // contradicts the chain is refused, and the payment is settled once.
-func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
+func TestAPaymentThatTheChainShowsIsSettled(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		r.settle()
@@ -26,7 +26,7 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"},
 			"another": {Paid: "another", Reason: "x"}} {
 			if _, err := ask(word); !errors.Is(err, outgoing.ErrDisputed) {
-				t.Errorf("%s: the chain's word is not taken: %v", name, err)
+				t.Errorf("%s: the chain's proof does not count: %v", name, err)
 			}
 		}
 		if what, err := ask(outgoing.Resolution{Paid: w.TxID, Reason: "an explorer"}); err != nil ||
@@ -44,7 +44,7 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 
 // A transaction that is being made void, the transaction that voids it, and a settled one cannot be made void: of two
 // operators the second is refused.
-func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
+func TestATransactionIsMadeVoidOnlyOnce(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
@@ -56,13 +56,13 @@ func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
 			}
 			r.step()
 			if _, err := r.sender.Abandon(ctx, p.ID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
-				t.Errorf("what makes another one void is made void itself: %v", err)
+				t.Errorf("a voiding transaction is made void itself: %v", err)
 			}
 		}
 		r.once(w, before, to)
 		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID,
 			outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
-			t.Errorf("what is settled is made void: %v", err)
+			t.Errorf("a settled transaction is made void: %v", err)
 		}
 	})
 }
@@ -81,7 +81,7 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 			r.step()
 		}
 		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
-			t.Errorf("it is %s, taken up: %v", got.Status, !got.OutgoingID.IsZero())
+			t.Errorf("it is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
 		}
 		suspended = ""
 		r.withoutSigner(func() {
@@ -105,7 +105,7 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 }
 
 // While a chain's payments are halted, none of its queued withdrawals is assigned, so that they can still be cancelled.
-func TestAHaltedChainTakesNothingUp(t *testing.T) {
+func TestAHaltedChainAssignsNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -114,7 +114,7 @@ func TestAHaltedChainTakesNothingUp(t *testing.T) {
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
 		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
-			t.Errorf("it is %s, taken up: %v", got.Status, !got.OutgoingID.IsZero())
+			t.Errorf("it is %s, assigned: %v", got.Status, !got.OutgoingID.IsZero())
 		}
 		r.nothingOpen()
 		r.resume(halt)

@@ -8,7 +8,7 @@ import (
 )
 
 // A withdrawal to an address that became a wallet of this service after the request is a deposit there.
-func TestAPaymentToAWalletThatIsNewIsItsDeposit(t *testing.T) {
+func TestAPaymentToANewWalletIsItsDeposit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		before := r.prepare()
 		to := r.futureAddress(1)
@@ -54,7 +54,7 @@ func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
 }
 
 // Zero-value spam is no deposit and delays no deposit.
-func TestNothingArrivesWithNoValue(t *testing.T) {
+func TestAZeroValueTransferIsNoDeposit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)

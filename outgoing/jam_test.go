@@ -98,7 +98,7 @@ func (r *harness) jam(n int) {
 				MaxFee: r.sweeper.MaxFee}
 			ordered, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, order, "TOKEN")
 			if err != nil || !ordered {
-				return fmt.Errorf("a sweep was not ordered: %w", err)
+				return fmt.Errorf("a sweep was not requested: %w", err)
 			}
 		}
 		return nil
@@ -216,7 +216,7 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 
 // Of six withdrawals of 90 from a hot wallet of 100 one is paid, five wait for the sweep, and none is signed that would
 // fail on the chain.
-func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
+func TestFundsInProgressAreNotSpentTwice(t *testing.T) {
 	for name, code := range map[string]bursar.CurrencyCode{"token": "TOKEN", "native": "COIN"} {
 		t.Run(name, func(t *testing.T) {
 			each(t, numbered, func(t *testing.T, r *harness) {
@@ -250,7 +250,7 @@ func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
 
 // A batch that costs more than the limit is paid in parts; a payment that costs more than the limit alone waits, its
 // error says so, and it holds up no others.
-func TestABatchThatIsTooDearIsSplit(t *testing.T) {
+func TestABatchAboveTheFeeLimitIsSplit(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		for range 40 {

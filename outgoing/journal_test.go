@@ -31,7 +31,7 @@ func (r *harness) revive(before, file string) *recovery.Guard {
 func (r *harness) paidOnce(w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
-		r.t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+		r.t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 	}
 	expires := !r.chain.Capabilities().Lifetime.IsZero()
 	if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != txID && !expires {
@@ -70,7 +70,7 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 						t.Fatalf("%d transactions wait, %d did", len(got), len(waiting))
 					}
 					if r.recovering() {
-						t.Error("the chain waits although the journal knows every payment")
+						t.Error("the chain waits although the journal has every payment")
 					}
 					r.settle()
 					r.paidOnce(one, sent[0])
@@ -89,7 +89,7 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 
 // A transaction that is in a block when the database is restored is recognized there, and is not signed for anybody
 // else.
-func TestAPaymentInABlockIsRecognised(t *testing.T) {
+func TestAPaymentInABlockIsRecognized(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
@@ -105,7 +105,7 @@ func TestAPaymentInABlockIsRecognised(t *testing.T) {
 			r.step()
 		}
 		if r.recovering() {
-			t.Error("the chain waits although the journal knows every payment")
+			t.Error("the chain waits although the journal has every payment")
 		}
 		r.settle()
 		r.paidOnce(w, txID)
@@ -148,7 +148,7 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 
 // A transaction that the database recognized in a block which is reorged out later gets its bytes back from the
 // journal: it is sent again, although neither a node nor anybody else has it.
-func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
+func TestAPaymentWhoseBlockIsReorgedOutIsSentAgain(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
@@ -173,14 +173,14 @@ func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 		r.nothingOpen()
 		expired := !r.chain.Capabilities().Lifetime.IsZero() // its withdrawal is forgotten: no other transaction pays it
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount && !expired {
-			t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 	})
 }
 
 // If the follower meets a forgotten transaction before the signer answers, it is recognized by its payments, and is not
 // put back in addition.
-func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
+func TestAnUnavailableSignerHoldsUpARecovery(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
@@ -212,7 +212,7 @@ func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
 }
 
 // If the database has forgotten the withdrawal as well, its payment is sent again, and an alarm names whose it was.
-func TestAForgottenOrderInFlightIsNamed(t *testing.T) {
+func TestAForgottenWithdrawalInFlightIsNamed(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)

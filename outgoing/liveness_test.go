@@ -12,7 +12,7 @@ import (
 
 // Whatever else a chain is busy with – tokens that the hot wallet lacks, receivers that refuse, sweeps without gas, gas
 // above the limit for a while – every withdrawal that the funds and the network allow is paid within 40 blocks.
-func TestEveryPayableWithdrawalLeaves(t *testing.T) {
+func TestEveryPayableWithdrawalIsPaid(t *testing.T) {
 	seeds := uint64(8)
 	if testing.Short() {
 		seeds = 3

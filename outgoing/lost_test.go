@@ -47,7 +47,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 			r.step()
 		}
 		if got := r.now(w); got.OutgoingID != first {
-			t.Fatalf("it was given up for a deposit that may come back: %+v", got)
+			t.Fatalf("it was given up for a deposit that may be included again: %+v", got)
 		}
 		r.chain.DoubleSpend(deposit)
 		r.chain.Mine(1)
@@ -72,7 +72,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 }
 
 // A second spend that is reorged out again proves nothing: the deposit is included again, and with it the transaction.
-func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
+func TestAReorgedOutProofDoesNotCount(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
 		first := r.now(w).OutgoingID
@@ -102,7 +102,7 @@ func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 
 // A transaction that builds on the change of one that can never be included cannot be included either, however long the
 // chain of unconfirmed change is.
-func TestWhatBuildsOnVanishedChangeIsMadeAgain(t *testing.T) {
+func TestATransactionOverVanishedChangeIsMadeAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
@@ -133,7 +133,7 @@ func TestWhatBuildsOnVanishedChangeIsMadeAgain(t *testing.T) {
 		}
 		for i, w := range orders {
 			if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.chain.Balance(receivers[i], "") != w.Amount {
-				t.Errorf("order %d is %+v, its receiver holds %s", i, got, r.chain.Balance(receivers[i], ""))
+				t.Errorf("withdrawal %d is %+v, its receiver holds %s", i, got, r.chain.Balance(receivers[i], ""))
 			}
 		}
 		r.nothingOpen()
@@ -196,7 +196,7 @@ func (r *harness) nothingOpen() {
 }
 
 // A transaction whose deposit is reorged out between building and signing is not signed: another one is built at once.
-func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
+func TestNothingIsSignedOverAReorgedOutUTXO(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 300_000_000)
@@ -211,7 +211,7 @@ func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 		real := r.sender.Signer
 		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
 			error) {
-			return chain.SignedTx{}, errors.New("the signer is away")
+			return chain.SignedTx{}, errors.New("the signer is unavailable")
 		})
 		r.trouble = true
 		r.step()

@@ -62,7 +62,7 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 }
 
 // A transaction is kept if, just before it is given up, it is included or the proof against it is reorged out.
-func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
+func TestATransactionThatIsIncludedBeforeItIsGivenUpIsKept(t *testing.T) {
 	for name, inBlock := range map[string]bool{"it is in a block": true, "the proof is gone": false} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -96,7 +96,7 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 				}
 				_ = r.sender.Step(ctx, r.lease)
 				if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || r.now(w).OutgoingID != lost {
-					t.Fatalf("it is %s, and the order %+v", p.Status, r.now(w))
+					t.Fatalf("it is %s, and the withdrawal is %+v", p.Status, r.now(w))
 				}
 				if !inBlock {
 					r.blocks(6)
@@ -109,7 +109,7 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 }
 
 // A transaction that is given up is not sent again, and no error is recorded for it.
-func TestWhatIsGivenUpIsNotSentAgain(t *testing.T) {
+func TestATransactionThatIsGivenUpIsNotSentAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		lost, txID := r.now(w).OutgoingID, r.now(w).TxID

@@ -23,10 +23,10 @@ func (r *harness) noWay() {
 
 // A held payment is not made void for a transaction that waits for another reason than its nonce: the other currency is
 // halted too, its nonce is lower, or it has none yet.
-func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
+func TestNothingIsVoidedForATransactionThatWaitsForSomethingElse(t *testing.T) {
 	for name, behind := range map[string]func(r *harness){
 		"of the same currency": func(r *harness) { r.orderOf(0, "TOKEN", 500, r.chain.Named("another")) },
-		"not drafted": func(r *harness) {
+		"not built": func(r *harness) {
 			r.sender.Chain = unbuilt{r.chain}
 			r.order(100_000_000, r.chain.Named("another"))
 		},
@@ -93,7 +93,7 @@ func (unbuilt) Build(context.Context, chain.TxRequest) (chain.UnsignedTx, error)
 
 // If another currency's payment waits behind a second payment of the halted currency, the held payment is made void for
 // it.
-func TestWayIsMadeForWhatWaitsBehindOthers(t *testing.T) {
+func TestAHeldPaymentIsVoidedForTransactionsFurtherBehind(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
@@ -118,7 +118,7 @@ func TestWayIsMadeForWhatWaitsBehindOthers(t *testing.T) {
 }
 
 // On a chain whose transactions expire, a held one frees its nonce by itself: nothing makes it void.
-func TestWhatExpiresIsNotMadeVoidForOthers(t *testing.T) {
+func TestAnExpiringPaymentIsNotVoidedForOthers(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
@@ -139,7 +139,7 @@ func TestWhatExpiresIsNotMadeVoidForOthers(t *testing.T) {
 
 // On a chain whose wallets share one address there is none to send the nonce's unit to: an alarm says what waits behind
 // what.
-func TestWithoutAnAddressOfItsOwnAnAlarmSaysWhatIsHeldUp(t *testing.T) {
+func TestOnASharedAddressAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 	config := memoed
 	config.BumpAfter = 3
 	each(t, config, func(t *testing.T, r *harness) {
@@ -215,7 +215,7 @@ func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 
 // If, before the voiding transaction is requested, the halt has ended or the held payment is in a block, nothing is
 // requested.
-func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
+func TestNothingIsVoidedAfterTheHaltHasEnded(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *harness, held bursar.Withdrawal){
 		"nothing":            nil,
 		"the halt has ended": func(r *harness, _ bursar.Withdrawal) { r.resume(shortToken()) },

@@ -54,7 +54,7 @@ func shortToken() store.Halt {
 // may not be bumped, keep the nonces behind them out of blocks. Nothing of the halted currency is paid meanwhile, and
 // afterwards it is paid once.
 func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
-	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
+	for name, sent := range map[string]bool{"signed and not sent": false, "sent at a low fee": true} {
 		t.Run(name, func(t *testing.T) {
 			each(t, bumping(), func(t *testing.T, r *harness) {
 				held := r.jammed(sent)
@@ -62,7 +62,7 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 				w := r.order(100_000_000, r.chain.Named("coin"))
 				r.blocks(30)
 				if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
-					t.Errorf("of COIN, which nobody has halted, %s was paid; the order is %s", got, r.now(w).Status)
+					t.Errorf("of COIN, which is not halted, %s was paid; the withdrawal is %s", got, r.now(w).Status)
 					r.logOpen(10)
 				}
 				if got := r.tokensOf("one who wants tokens"); !got.IsZero() {
@@ -80,7 +80,7 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 				r.must(r.chain.Check())
 				r.must(r.reconcile())
 				if r.alarmed("held_up") {
-					t.Error("the alarm stands though nothing is held up")
+					t.Error("the alarm is open although nothing is held up")
 				}
 			})
 		})
@@ -89,7 +89,7 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 
 // The bytes of a held payment may have been sent before their process ended: if they are included before the voiding
 // transaction, they count, and nobody is paid twice.
-func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
+func TestAHeldPaymentThatIsIncludedAfterAllCounts(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		out := r.version(r.now(held).TxID)
@@ -108,7 +108,7 @@ func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
 		r.chain.Mine(1)
 		r.blocks(12)
 		if got := r.tokensOf("one who wants tokens"); got != held.Amount || r.now(held).Status != bursar.WithdrawalConfirmed {
-			t.Errorf("%s units of TOKEN were paid, and the order is %s", got, r.now(held).Status)
+			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s", got, r.now(held).Status)
 		}
 		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
 			t.Errorf("of COIN %s was paid", got)
@@ -133,7 +133,7 @@ func (r *harness) fillers() (list []bursar.OutgoingTx) {
 
 // If a reorg removes the voiding transaction from its block before that is final, and the held payment is included on
 // the other branch, the payment counts, and nobody is paid twice.
-func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
+func TestAHeldPaymentIsIncludedAfterAReorg(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		out := r.version(r.now(held).TxID)
@@ -144,7 +144,7 @@ func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
 		r.blocks(1)
 		filler := r.fillers()
 		if len(filler) != 1 || filler[0].Height == 0 {
-			t.Fatalf("what makes it void is in no block: %+v", filler)
+			t.Fatalf("the voiding transaction is in no block: %+v", filler)
 		}
 		r.undo(filler[0].TxID, filler[0].TxID)
 		r.chain.Forget()
@@ -152,7 +152,7 @@ func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
 		r.chain.Mine(1)
 		r.blocks(12)
 		if got := r.tokensOf("one who wants tokens"); got != held.Amount || r.now(held).Status != bursar.WithdrawalConfirmed {
-			t.Errorf("%s units of TOKEN were paid, and the order is %s", got, r.now(held).Status)
+			t.Errorf("%s units of TOKEN were paid, and the withdrawal is %s", got, r.now(held).Status)
 		}
 		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
 			t.Errorf("of COIN %s was paid", got)
@@ -164,7 +164,7 @@ func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
 }
 
 // A held payment that no transaction of another currency waits behind stays as it is, and is sent after the halt.
-func TestAHeldPaymentThatIsInNobodysWayIsKept(t *testing.T) {
+func TestAHeldPaymentThatBlocksNothingIsKept(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		before := r.now(held).TxID
@@ -180,7 +180,7 @@ func TestAHeldPaymentThatIsInNobodysWayIsKept(t *testing.T) {
 
 // If nothing can make it void, because the native asset itself is halted, an alarm says what waits behind what, and
 // names the command that ends the halt. It closes automatically.
-func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
+func TestTransactionsHeldUpByTheNativeAssetsHaltRaiseAnAlarm(t *testing.T) {
 	each(t, bumping(), func(t *testing.T, r *harness) {
 		r.withTokens()
 		r.fund()
@@ -217,8 +217,8 @@ func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 
 // A voiding transaction that a failover forgets after it was signed is put back from the journal: it voids the held
 // payment as before, which is paid again after the halt, and so are payments that were not forgotten.
-func TestWhatMakesVoidIsPutBackAsWhatItIs(t *testing.T) {
-	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
+func TestAVoidingTransactionIsPutBackFromTheJournal(t *testing.T) {
+	for name, sent := range map[string]bool{"signed and not sent": false, "sent at a low fee": true} {
 		t.Run(name, func(t *testing.T) {
 			each(t, bumping(), func(t *testing.T, r *harness) {
 				file := filepath.Join(t.TempDir(), "seed.marks")
@@ -233,7 +233,7 @@ func TestWhatMakesVoidIsPutBackAsWhatItIs(t *testing.T) {
 				r.step()
 				list := r.fillers()
 				if len(list) != 1 || list[0].Status != bursar.OutgoingSent && list[0].Status != bursar.OutgoingSigned {
-					t.Fatalf("what makes it void is %+v", list)
+					t.Fatalf("the voiding transaction is %+v", list)
 				}
 				g := r.revive(before, file)
 				r.withTokens()
@@ -243,7 +243,7 @@ func TestWhatMakesVoidIsPutBackAsWhatItIs(t *testing.T) {
 				r.step()
 				r.blocks(40)
 				if got := r.chain.Balance(r.chain.Named("coin"), ""); got != w.Amount {
-					t.Errorf("of COIN, which nobody has halted, %s was paid; the order is %s", got, r.now(w).Status)
+					t.Errorf("of COIN, which is not halted, %s was paid; the withdrawal is %s", got, r.now(w).Status)
 				}
 				if now := r.now(held).Status; now != bursar.WithdrawalQueued {
 					t.Errorf("the payment of TOKEN, whose nonce is used, is %s", now)

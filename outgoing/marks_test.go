@@ -137,7 +137,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 		r.settle()
 		r.recovered()
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
-			t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("the withdrawal is %s", now.Status)
@@ -206,7 +206,7 @@ func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 }
 
 // A key index that is given out while the database is compared with the marks does not count as a step back.
-func TestAnIndexGivenOutDuringALookIsNoStepBack(t *testing.T) {
+func TestAnIndexGivenOutDuringACheckIsNoStepBack(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		g := r.guard(filepath.Join(t.TempDir(), "seed.marks"))
 		looking := false

@@ -73,7 +73,7 @@ func (r *harness) withdrawalIn(body []byte) wire.Withdrawal {
 
 // The account that requested a withdrawal is notified of every change of its status at its own webhook, except of what
 // the answer of the request has said already and of the moment between signing and sending.
-func TestWithdrawalsAreAnnouncedToWhoAsked(t *testing.T) {
+func TestTheAccountOfAWithdrawalIsNotified(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
@@ -134,7 +134,7 @@ func TestWithdrawalsAreAnnouncedToWhoAsked(t *testing.T) {
 }
 
 // A changed setting counts for the next events, and for none before.
-func TestWhatAnAccountIsNotifiedOfCountsAtOnce(t *testing.T) {
+func TestANotificationSettingCountsAtOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
@@ -200,7 +200,7 @@ func count(all map[bursar.ID]notified, words string) (n int) {
 }
 
 // A reorg is notified as well: a customer who was notified of a payment learns that it is in progress again.
-func TestAReorgedWithdrawalIsAnnounced(t *testing.T) {
+func TestAReorgedOutWithdrawalIsNotified(t *testing.T) {
 	words := func(r *harness, w bursar.Withdrawal) string { return strings.Join(r.notified(0)[w.ID].words, " ") }
 	t.Run("fails after all", func(t *testing.T) {
 		each(t, numbered, func(t *testing.T, r *harness) {

@@ -14,7 +14,7 @@ import (
 )
 
 // Any number of concurrent requests spend a balance once.
-func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
+func TestParallelWithdrawalsSpendABalanceOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
@@ -48,7 +48,7 @@ func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
 	})
 }
 
-func TestOrdersAreRefusedBeforeAnyDebit(t *testing.T) {
+func TestWithdrawalsAreRefusedBeforeAnyDebit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)

@@ -8,7 +8,7 @@ import (
 
 // A refund to a sender that was final is reorged out and expires before it is included again: another transaction pays
 // the sender.
-func TestASettledReturnThatExpiresAfterAllIsMadeAnew(t *testing.T) {
+func TestASettledRefundThatExpiresAfterAllIsMadeAgain(t *testing.T) {
 	config := memoed
 	config.Expiry = 5
 	each(t, config, func(t *testing.T, r *harness) {

@@ -96,7 +96,7 @@ func TestPlacesGoToTheCurrenciesThatWait(t *testing.T) {
 }
 
 // If only one transaction may be in progress, the currencies take turns, and so do payments and gas.
-func TestWhereOneMayBeUnderWayEachHasItsTurn(t *testing.T) {
+func TestWithOnePlaceEachCurrencyHasItsTurn(t *testing.T) {
 	config := numbered
 	config.MaxPending = 1
 	each(t, config, func(t *testing.T, r *harness) {
@@ -133,7 +133,8 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 		r.withTokens().prepare()
 		r.settle()
 		r.restart()
-		for range 3 { // from now on, every fourth step begins with sweeps, which request gas before the top-ups have their turn
+		// From now on, every fourth step begins with sweeps, which request gas before the top-ups have their turn.
+		for range 3 {
 			r.step()
 		}
 		r.jam(6)
@@ -167,7 +168,7 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 
 // Of payments that an adapter refuses for an unforeseen reason, no more are assigned than one currency has places, and
 // one step tries to build eight of them. Others are paid meanwhile.
-func TestWhatIsBuiltInVainIsBounded(t *testing.T) {
+func TestFailedBuildsOfAStepAreBounded(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		token, err := r.registry.Get("TOKEN")
@@ -200,7 +201,7 @@ func TestWhatIsBuiltInVainIsBounded(t *testing.T) {
 			}
 		}
 		if len(tried) != 10 {
-			t.Errorf("in three steps %d are drafted", len(tried))
+			t.Errorf("in three steps %d are built", len(tried))
 		}
 		other := r.orders(3, "OTHER")
 		r.step()
@@ -217,7 +218,7 @@ func TestWhatIsBuiltInVainIsBounded(t *testing.T) {
 
 // However many transactions are in progress, each step handles some of them, goes on behind those in the next step, and
 // begins again at the end.
-func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
+func TestEveryTransactionInProgressIsReached(t *testing.T) {
 	config := numbered
 	config.MaxPending = 120
 	each(t, config, func(t *testing.T, r *harness) {
@@ -249,7 +250,7 @@ func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 }
 
 // Each of two payments that no node accepts is sent once per step, also if one of them is new.
-func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
+func TestARefusedTransactionIsSentOncePerStep(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()

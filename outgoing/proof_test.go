@@ -54,7 +54,7 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 			r.step()
 			for _, text := range texts {
 				if got := r.errors(); !strings.Contains(got, text) {
-					t.Errorf("%s %q is read, want %q", when, got, text)
+					t.Errorf("%s the error is %q, want %q", when, got, text)
 				}
 			}
 			if got := r.now(w).Status; got != status {
@@ -75,7 +75,7 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 			t.Errorf("its transaction is %s", got.Status)
 		}
 		if builds := len(node.built); builds != 1 {
-			t.Errorf("%d are drafted", builds)
+			t.Errorf("%d are built", builds)
 		}
 		r.chain.ClearFaults()
 		r.sender.Chain = r.chain
@@ -85,7 +85,7 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 }
 
 // A transaction whose UTXO is lost ends for that reason: it is not sent again, and no error is returned.
-func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
+func TestALostTransactionIsNotSentAgain(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		first := r.now(w)
@@ -110,7 +110,7 @@ func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 
 // If the UTXO that a payment and its voiding transaction both need is lost, both end, and the payment is made from
 // other UTXOs.
-func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
+func TestAVoidingTransactionEndsWithItsLostUTXO(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
 		w = r.now(w)
@@ -119,14 +119,14 @@ func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 		r.must(err)
 		r.step()
 		if got := r.spendNow(void); got.Status != bursar.OutgoingSent {
-			t.Fatalf("what makes it void is %s", got.Status)
+			t.Fatalf("the voiding transaction is %s", got.Status)
 		}
 		node := r.record()
 		r.chain.SetRate(1000) // no block takes either
 		r.blocks(2)
 		noted := r.spendNow(first).Error
 		if slices.Contains(node.sent, w.TxID) || !strings.Contains(noted, "it is being made void") {
-			t.Errorf("a node is sent %q, and %q is read", node.sent, noted)
+			t.Errorf("a node is sent %q, and its error is %q", node.sent, noted)
 		}
 		r.chain.SetRate(10)
 		r.sender.Chain = r.chain
@@ -167,7 +167,7 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 
 // A payment that was final and is reorged out, and that is not known to have been sent, is sent again. The customer is
 // notified once that it is in progress again.
-func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
+func TestACustomerIsNotifiedOnceOfAPaymentSentAgain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -187,7 +187,7 @@ func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 		r.must(r.sender.Step(ctx, r.lease))
 		r.must(r.sender.Step(ctx, r.lease))
 		if words := r.notified(0)[w.ID].words; len(words) != before || r.errors() != "\n" {
-			t.Errorf("the customer hears %q, %d of it before it is sent again; %q is read", words, before, r.errors())
+			t.Errorf("the customer hears %q, %d of it before it is sent again; the error is %q", words, before, r.errors())
 		}
 		r.chain.Restore(txID)
 		r.settle()

@@ -56,7 +56,7 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 				err := r.sender.Step(ctx, r.lease)
 				if err == nil || !strings.Contains(err.Error(), "put outgoing transaction "+sign.outgoingID.String()+" back") ||
 					!strings.Contains(err.Error(), "a drill") {
-					t.Errorf("the step ends with %v", err)
+					t.Errorf("the step returned %v", err)
 				}
 				r.step()
 				if sign.asked > 0 || len(r.waitingToBePutBack()) != 1 ||
@@ -78,14 +78,14 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 
 // A signer that is unavailable is asked again, and its error is recorded; without the lease nothing is put back or
 // recorded.
-func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
+func TestATransactionThatCannotBeSignedAgainWaits(t *testing.T) {
 	onLasting(t, func(t *testing.T, r *harness) {
 		w := r.forgotten()
 		r.trouble = true
 		sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].Spend, err: errAway}
 		r.sender.Signer = sign
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, errAway) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || !strings.Contains(list[0].Error, errAway.Error()) {
 			t.Errorf("waiting is %+v", list)
@@ -97,10 +97,10 @@ func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
 		sign.before = func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }
 		if err := r.sender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) ||
 			strings.Contains(err.Error(), "put outgoing transaction") {
-			t.Errorf("without the lead the step ends with %v", err)
+			t.Errorf("without the lease the step returned %v", err)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || list[0].Error != noted || r.now(w).TxID != "" {
-			t.Errorf("without the lead it is %+v, and the order %+v", list, r.now(w))
+			t.Errorf("without the lead it is %+v, and the withdrawal is %+v", list, r.now(w))
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 // If forgotten transactions were signed again without a check of the books, one forged row would pay anybody: it is not
 // signed.
-func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
+func TestAForgedForgottenTransactionIsNotSigned(t *testing.T) {
 	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		id := r.chain.Capabilities().ID

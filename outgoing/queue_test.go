@@ -8,7 +8,7 @@ import (
 )
 
 // If each withdrawal has a transaction of its own, one step assigns all that have a place, and no more.
-func TestAStepTakesUpAllThatHaveAPlace(t *testing.T) {
+func TestAStepAssignsAllThatHaveAPlace(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -50,7 +50,7 @@ func TestNothingIsSettledWithoutItsFee(t *testing.T) {
 		for range 2 {
 			if err := r.sender.Step(ctx, r.lease); err == nil ||
 				!strings.Contains(err.Error(), "no currency is configured for the native asset") {
-				t.Errorf("the step ends with %v", err)
+				t.Errorf("the step returned %v", err)
 			}
 			if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {
 				t.Errorf("the withdrawal is %s", got)

@@ -26,7 +26,7 @@ func (r *harness) idleStep(t *testing.T, what string) {
 
 // While nothing happens nothing is written, however many payments wait: a service with a queue does not wear out its
 // disk, and its books and backups do not grow.
-func TestWhatWaitsWritesNothing(t *testing.T) {
+func TestWaitingPaymentsWriteNothing(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
@@ -55,7 +55,7 @@ func TestWhatWaitsWritesNothing(t *testing.T) {
 
 // If an account is frozen after its payment was sent at a fee that is now too low, the fee is bumped and the payment is
 // made, because other payments depend on it and its bytes may be anywhere.
-func TestAFreezeHoldsUpNothingThatIsSigned(t *testing.T) {
+func TestAFreezeHoldsUpNoSignedTransaction(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()

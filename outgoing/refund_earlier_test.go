@@ -45,7 +45,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 					r.step()
 					const why = "an earlier refund of the same deposit is no longer in a final block"
 					if text := r.errors(); !strings.Contains(text, why) {
-						t.Errorf("the operator reads %q", text)
+						t.Errorf("its error is %q", text)
 					}
 					r.settle()
 					if failsAgain {
@@ -85,7 +85,7 @@ func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
 		r.step()
 		n, text := r.resolution(d), r.errors()
 		if !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier refund of the same deposit") {
-			t.Errorf("signed %v, the later one is %s, the operator reads %q", once, n.Status, text)
+			t.Errorf("signed %v, the later one is %s, its error is %q", once, n.Status, text)
 		}
 		if guard.Signed(r.chain.Capabilities().ID, n.OutgoingID) {
 			t.Error("the journal keeps what was dropped")

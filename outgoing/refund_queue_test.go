@@ -31,7 +31,7 @@ func (r *harness) astrayAgain() bursar.Deposit {
 
 // While a refund waits for its block and no further one may wait, the next one is not assigned, and can be called back
 // without a trace.
-func TestARefundIsTakenUpOnceThereIsRoom(t *testing.T) {
+func TestARefundIsAssignedOnceThereIsAPlace(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		first, second := r.astray(), r.astrayAgain()
 		r.sendBack(first, "one")
@@ -69,7 +69,7 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 				r.sendBack(d, "sender")
 				r.must(r.sender.Step(ctx, r.lease))
 				if got := !r.resolution(d).OutgoingID.IsZero(); got != taken {
-					t.Errorf("with %d open ones it is taken up: %v", open, got)
+					t.Errorf("with %d open ones it is assigned: %v", open, got)
 				}
 			})
 		})
@@ -77,7 +77,7 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 }
 
 // A process that lost the lease between two steps assigns neither a refund nor a withdrawal.
-func TestALeaderThatLostTheLeaseTakesUpNothing(t *testing.T) {
+func TestALostLeaseAssignsNothing(t *testing.T) {
 	for name, waits := range map[string]func(r *harness){
 		"refund": func(r *harness) { r.sendBack(r.astray(), "sender") },
 		"withdrawal": func(r *harness) {
@@ -92,7 +92,7 @@ func TestALeaderThatLostTheLeaseTakesUpNothing(t *testing.T) {
 			r.overthrow()
 			before := contents(t, url)
 			if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-				t.Errorf("the step ends with %v", err)
+				t.Errorf("the step returned %v", err)
 			}
 			if contents(t, url) != before {
 				t.Error("it has written something")
@@ -102,7 +102,7 @@ func TestALeaderThatLostTheLeaseTakesUpNothing(t *testing.T) {
 }
 
 // A refund that has reserved its resources and is called back releases them with the next step, and ends.
-func TestARefundThatIsCalledBackGivesBackAtOnceWhatItReserved(t *testing.T) {
+func TestARefundThatIsCalledBackReleasesItsReservations(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
 		r.sendBack(d, "sender")

@@ -76,7 +76,7 @@ func TestBatchesGrowAgain(t *testing.T) {
 
 // If somebody removes a withdrawal from a batch in the database while the batch is built, and a payment of it is
 // refused, it is not known whose that is: nobody is refunded who may be paid.
-func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
+func TestARefusedPaymentOfAnAlteredBatchRefundsNobody(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, coined)
 		attack := intruder(t, db)
@@ -92,7 +92,7 @@ func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 		}}
 		r.step()
 		if text := r.errors(); !strings.Contains(text, "its request has 3 payments for 2 withdrawals") {
-			t.Errorf("the operator reads %q", text)
+			t.Errorf("its error is %q", text)
 		}
 		for _, w := range orders {
 			if got := r.now(w).Status; got != bursar.WithdrawalQueued {
@@ -107,7 +107,7 @@ var errLate = fmt.Errorf("nonce 1 is used: %w", chain.ErrExternalNonce)
 
 // If somebody else signs with our key and the adapter is the first to see it, the whole chain is halted and an alarm
 // says so, until an operator ends the halt. The alarm about that transaction closes with the payment.
-func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
+func TestANonceThatOthersUsedHaltsTheChain(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -118,7 +118,7 @@ func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 			return chain.UnsignedTx{}, errLate
 		}}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		r.wantAlarms("foreign_nonce")
 		id := r.now(w).OutgoingID.String()
@@ -148,7 +148,7 @@ func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 
 // A process that lost the lease while it built a transaction halts nothing: the new lease holder may have used that
 // nonce itself.
-func TestANonceOfTheNextLeaderHaltsNothing(t *testing.T) {
+func TestANonceOfTheNextLeaseHolderHaltsNothing(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -158,7 +158,7 @@ func TestANonceOfTheNextLeaderHaltsNothing(t *testing.T) {
 			return chain.UnsignedTx{}, errLate
 		}}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		r.wantAlarms()
 		r.view(func(tx *store.Tx) error {

@@ -71,7 +71,7 @@ func (r *harness) busySteps(
 
 // Whichever statements of a step a database refuses, the operator sees each error: returned by the step, or stored with
 // the outgoing transaction that it was about.
-func TestWhateverADatabaseRefusesIsReported(t *testing.T) {
+func TestEveryRefusedStatementIsReported(t *testing.T) {
 	const apart = 16 // a statement that records another error is not refused with it
 	number := 0
 	both(t, func(t *testing.T, r *harness) {
@@ -122,10 +122,10 @@ func TestALeaseThatIsLostAnywhereEndsTheStep(t *testing.T) {
 			}
 			lost++
 			if !errors.Is(err, store.ErrLeaseLost) || len(f.after) > 0 {
-				t.Errorf("the step ends with %v, after %q", err, f.after)
+				t.Errorf("the step returned %v, after %q", err, f.after)
 			}
 			if noted := r.errors(); strings.Contains(noted, store.ErrLeaseLost.Error()) {
-				t.Errorf("at an outgoing transaction it says %q", noted)
+				t.Errorf("at an outgoing transaction its error is %q", noted)
 			}
 		})
 		if lost < 12 {

@@ -9,7 +9,7 @@ import (
 
 // A payment that has waited too long and has nothing left for a higher fee is sent again unchanged: the node may have
 // forgotten it.
-func TestWhatCannotBeBumpedIsSentAgain(t *testing.T) {
+func TestAPaymentWithoutFundsForABumpIsSentAgain(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		in, out := uint64(10_000), uint64(8_500) // the rest of the UTXO goes to the fee
 		if r.chain.Capabilities().Model == chain.AccountModel {

@@ -107,7 +107,7 @@ func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
 }
 
 // A node's answers to the first sending, to a bump and to sending again are stored with the outgoing transaction.
-func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
+func TestANodesAnswersAreStored(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -115,7 +115,7 @@ func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
 			t.Helper()
 			for _, text := range want {
 				if got := r.only().Error; !strings.Contains(got, text) {
-					t.Errorf("%s the operator reads %q, want %q", when, got, text)
+					t.Errorf("%s its error is %q, want %q", when, got, text)
 				}
 			}
 		}
@@ -126,7 +126,7 @@ func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
 		noted("when it is sent first,", "no peers")
 		r.step()
 		if got := r.only(); got.Error != "" || r.now(w).Status != bursar.WithdrawalBroadcast {
-			t.Errorf("sent again it is %s, and %q is read", got.Status, got.Error)
+			t.Errorf("sent again it is %s, and its error is %q", got.Status, got.Error)
 		}
 		r.chain.SetRate(50)
 		r.chain.Mine(3)
@@ -162,7 +162,7 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 		}
 		r.step()
 		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") {
-			t.Errorf("when it cannot be bumped it has %d versions, and %q is read", got.Versions, got.Error)
+			t.Errorf("when it cannot be bumped it has %d versions, and its error is %q", got.Versions, got.Error)
 		}
 		first := r.now(w).TxID
 		node.build = nil
@@ -193,7 +193,7 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 
 // If a node accepts a payment but its answer is lost, and the block that includes the payment is reorged out, the
 // payment is sent again, not bumped: its waiting time counts from then.
-func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testing.T) {
+func TestAPaymentNotKnownToBeSentIsSentBeforeItIsBumped(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
@@ -230,7 +230,7 @@ func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testin
 }
 
 // On a chain without replacement nothing is bumped, however long it waits.
-func TestNothingIsBumpedWhereNothingIsReplaced(t *testing.T) {
+func TestNothingIsBumpedOnAChainWithoutReplacement(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		for range 3 {
@@ -239,7 +239,7 @@ func TestNothingIsBumpedWhereNothingIsReplaced(t *testing.T) {
 		}
 		node.wantSent(t, "with three blocks", w.TxID, w.TxID, w.TxID)
 		if len(node.built) > 0 || r.only().Error != "" {
-			t.Errorf("%d transactions are drafted, and %q is read", len(node.built), r.only().Error)
+			t.Errorf("%d transactions are drafted, and its error is %q", len(node.built), r.only().Error)
 		}
 		r.chain.SetRate(10)
 		r.settle()
@@ -258,7 +258,7 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 		r.step()
 		if got := r.only(); got.ID != w.OutgoingID || got.Status != bursar.OutgoingSent ||
 			!strings.Contains(got.Error, "no stored version") {
-			t.Errorf("it is %s, and %q is read", got.Status, got.Error)
+			t.Errorf("it is %s, and its error is %q", got.Status, got.Error)
 		}
 		node.wantSent(t, "without bytes")
 		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || len(node.built) > 0 {

@@ -38,7 +38,7 @@ func (r *harness) feeOf(w bursar.Withdrawal) bursar.Amount {
 
 // A request to build a payment names what the other transactions in no block take of each asset: their payments and
 // their fees.
-func TestATransactionLeavesWhatTheOthersTake(t *testing.T) {
+func TestATransactionLeavesTheFundsThatOthersReserve(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		token, err := r.registry.Get("TOKEN")
@@ -61,7 +61,7 @@ func TestATransactionLeavesWhatTheOthersTake(t *testing.T) {
 
 // A sweep of the native asset takes its fee out of what it collects: a sweep of a token from the same address gets that
 // amount as reserved and no fee in addition; the other way round it gets the token and the fee.
-func TestATransactionLeavesWhatASweepOfTheSameAddressTakes(t *testing.T) {
+func TestATransactionLeavesTheFundsOfASweepOfItsAddress(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()

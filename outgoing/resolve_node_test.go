@@ -49,7 +49,7 @@ func (r *harness) unseen(manners sim.Manners) (w bursar.Withdrawal, included cha
 
 // What a node shows in a block is recorded as it is there: the block, the fee, and what was delivered. The alarm closes
 // at once, and no contradicting statement counts.
-func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
+func TestAnInclusionThatANodeShowsIsRecordedAsItIs(t *testing.T) {
 	each(t, twoNodes(), func(t *testing.T, r *harness) {
 		w, included := r.unseen(sim.Manners{Fee: 10_000})
 		id := w.OutgoingID
@@ -117,7 +117,7 @@ func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 }
 
 // A transaction that is in a block, unsigned or final cannot be resolved; one that no node has received can.
-func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
+func TestOnlyOpenTransactionsAreResolved(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
@@ -146,7 +146,7 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 }
 
 // A transaction that was sent, replaced or included while a node was asked is not resolved.
-func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
+func TestATransactionThatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *harness){
 		"sent":     func(r *harness) { r.chain.ClearFaults(); r.must(r.sender.Step(ctx, r.lease)) },
 		"replaced": func(r *harness) { r.chain.SetRate(50); r.blocks(6); r.chain.SetRate(10) },
@@ -194,7 +194,7 @@ func (d dead) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID strin
 }
 
 // A process that lost the lease while a node was asked raises no alarm: another process may know better.
-func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
+func TestWithoutTheLeaseNoAlarmAboutHistoryIsRaised(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
 		r.do(func(tx *store.Tx) error {
@@ -202,7 +202,7 @@ func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
 		})
 		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		r.wantAlarms()
 	})

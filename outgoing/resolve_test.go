@@ -58,7 +58,7 @@ func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
 }
 
 // If no node has the history, an operator's statement counts: it was never paid, and is paid by another transaction.
-func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
+func TestAnOperatorsStatementResolvesATransactionWithoutHistory(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()
 		id := r.now(w).OutgoingID
@@ -80,7 +80,7 @@ func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
 }
 
 // A statement that a transaction was included is settled like any inclusion; one about another transaction is refused.
-func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
+func TestAnOperatorsStatementSettlesAPayment(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
 		id := r.now(w).OutgoingID
@@ -102,7 +102,7 @@ func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
 }
 
 // A transaction that can still be included is not resolved by any statement.
-func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
+func TestNoStatementEndsATransactionThatMayBeIncluded(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -140,7 +140,7 @@ func (a archive) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID st
 }
 
 // Every endpoint is asked before an operator's statement counts: a payment that one of them shows is not made again.
-func TestEveryEndpointsHistoryIsAskedBeforeAWordCounts(t *testing.T) {
+func TestEveryEndpointIsAskedBeforeAStatementCounts(t *testing.T) {
 	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
 		id, paid := r.now(w).OutgoingID, r.now(w).TxID

@@ -83,7 +83,7 @@ func TestADepositEndsARest(t *testing.T) {
 }
 
 // An address that the final block shows empty, against the books, is tried once and not again before its next deposit.
-func TestAnEmptyAddressIsDueNoMore(t *testing.T) {
+func TestAnEmptyAddressIsNotDueAgain(t *testing.T) {
 	byClock(t, numbered, func(t *testing.T, r *harness, c *clock) {
 		token := r.withToken()
 		r.step()
@@ -109,7 +109,7 @@ func TestAnEmptyAddressIsDueNoMore(t *testing.T) {
 }
 
 // A settled sweep whose block was reorged out leaves its address due: should it expire, another one is made.
-func TestAReopenedSweepLeavesItsAddressDue(t *testing.T) {
+func TestAnUnsettledSweepLeavesItsAddressDue(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.sweepToken(token, sim.Manners{})

@@ -99,7 +99,7 @@ func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 						t.Errorf("withdrawal %s is %s", w.ID, now.Status)
 					}
 					if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
-						t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+						t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 					}
 				}
 				if unclear := r.unclear(); len(unclear) > 0 {
@@ -145,7 +145,7 @@ func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 		r.chain.SetRate(1)
 		r.settle()
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
-			t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 		if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("the withdrawal is %s", now.Status)
@@ -173,13 +173,13 @@ func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
 			t.Errorf("in the end it is %s by %s", now.Status, now.TxID)
 		}
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
-			t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+			t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 		}
 	})
 }
 
 // If one of two equal withdrawals of two customers was paid, it is not known which, and an operator is asked.
-func TestWhatFitsSeveralCustomersIsUnclear(t *testing.T) {
+func TestAPaymentThatMatchesSeveralWithdrawalsIsUnclear(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.pay(r.wallet(1).Address, 1_000_000_000)
@@ -220,7 +220,7 @@ func TestWhatFitsSeveralCustomersIsUnclear(t *testing.T) {
 type absent struct{}
 
 func (absent) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
-	return chain.SignedTx{}, errors.New("the signer is away")
+	return chain.SignedTx{}, errors.New("the signer is unavailable")
 }
 
 // forget has a withdrawal requested and paid, and restores a backup from before the request.
@@ -249,7 +249,7 @@ func (r *harness) resolve(a recovery.Answer) error {
 
 // A payment of a withdrawal that the database does not know waits for an operator, and so does everything else on the
 // chain. It is booked as the operator resolves it, and then payments go on.
-func TestAForgottenOrderIsAnOperatorsToExplain(t *testing.T) {
+func TestAForgottenWithdrawalIsForAnOperatorToResolve(t *testing.T) {
 	onModels(t, func(t *testing.T, r *harness) {
 		r.forget(r.chain.Named("forgotten"))
 		unclear := r.unclear()
@@ -359,7 +359,7 @@ func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
 
 // What an operator resolves as spent from a deposit address is taken off the books of that address: no sweep of it is
 // tried.
-func TestAnExplainedSpendFromADepositAddressLowersIt(t *testing.T) {
+func TestAResolvedSpendLowersTheBooksOfADepositAddress(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.halt(store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator})

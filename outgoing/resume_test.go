@@ -123,7 +123,7 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 
 // An external spend that halted the chain, whose block is reorged out and which is included again under a new lease, is
 // treated as before: the chain halts, and one resume settles it.
-func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
+func TestAnExternalSpendThatIsIncludedAgainIsSettledOnce(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
 			each(t, config, func(t *testing.T, r *harness) {
@@ -176,7 +176,7 @@ func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 
 // An external spend that was reorged out of its final block has used nothing: a resume settles it in the block that
 // includes it next, with its fee there, and not before.
-func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
+func TestAReorgedOutExternalSpendIsNotSettled(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
 			each(t, config, func(t *testing.T, r *harness) {
@@ -213,7 +213,7 @@ func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
 }
 
 // If no block shows what used a nonce, the next build asks the chain.
-func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
+func TestANonceThatNoBlockShowsIsAskedFor(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		_, err := r.withdraw(0, 20_000_000, r.chain.Named("before"))

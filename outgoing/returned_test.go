@@ -45,7 +45,7 @@ func (r *harness) stepUntilOpen(d bursar.Deposit) {
 
 // A refund that was paid and fails on the branch that follows makes its deposit unattributed again, and is paid when
 // that branch is reorged out as well.
-func TestAPaidReturnThatFailsAfterAll(t *testing.T) {
+func TestAPaidRefundThatFailsAfterAll(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d := r.astray()
 		n := r.sendBack(d, "sender")
@@ -100,7 +100,7 @@ func (r *harness) failedReturn() (bursar.Deposit, bursar.Resolution) {
 
 // A failed refund whose deposit was resolved again waits until its block is final again: nothing is resolved or signed
 // meanwhile that would pay the same value twice.
-func TestAFailedReturnThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
+func TestAFailedRefundThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
 		r.holdBack(sim.Build)
@@ -122,7 +122,7 @@ func TestAFailedReturnThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 }
 
 // While an earlier refund of a deposit may be paid, the deposit cannot be resolved.
-func TestNothingIsDecidedWhileAnEarlierReturnMayBePaid(t *testing.T) {
+func TestNothingIsResolvedWhileAnEarlierRefundMayBePaid(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
 		r.undo(first.TxID)
@@ -142,7 +142,7 @@ func TestNothingIsDecidedWhileAnEarlierReturnMayBePaid(t *testing.T) {
 
 // A deposit that was kept, and then refunded by the earlier refund after all, is the operator's loss, and raises an
 // alarm; if the refund fails again on the next branch, the loss is undone.
-func TestWhatIsGivenTwiceIsALoss(t *testing.T) {
+func TestADepositPaidOutTwiceIsALoss(t *testing.T) {
 	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
 		if _, err := r.unattributed().Keep(ctx, d.ID, "mine"); err != nil {
@@ -165,7 +165,7 @@ func TestWhatIsGivenTwiceIsALoss(t *testing.T) {
 
 // A refund of a token that moved nothing is undone with its block as it was booked: nothing was booked as paid, so
 // nothing is undone, and on the next branch the same is booked as nothing again.
-func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
+func TestARefundThatDeliveredNothingIsUndoneAsItWasBooked(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.step()

@@ -49,7 +49,7 @@ func (r *harness) astray() bursar.Deposit {
 
 // A deposit that is reorged out before its refund is signed is not refunded, whether the refund is unsigned or waits
 // for its signature. When the deposit is included again, it is resolved again.
-func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
+func TestADepositReorgedOutBeforeItsRefundIsSignedIsNotRefunded(t *testing.T) {
 	for _, held := range []sim.Method{sim.Build, ""} {
 		unswept(t, func(t *testing.T, r *harness) {
 			d := r.astray()
@@ -84,7 +84,7 @@ func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
 }
 
 // A deposit that is reorged out while its refund is being signed is not refunded either: the signature is discarded.
-func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
+func TestASignatureThatComesTooLateIsDiscarded(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
 		r.sendBack(d, "sender")
@@ -118,7 +118,7 @@ func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
 
 // A deposit that is reorged out after it was refunded is the operator's loss, never a customer's; and no loss once it
 // is included again.
-func TestWhatLeftAfterItsReturnIsALoss(t *testing.T) {
+func TestADepositReorgedOutAfterItsRefundIsALoss(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(1)
@@ -187,7 +187,7 @@ func TestALossThatStaysIsExplained(t *testing.T) {
 
 // A refund that is signed when its deposit is reorged out may be paid: the loss is booked. If it is not paid in the
 // end, the loss is undone, and the deposit is resolved again when it is included again.
-func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
+func TestALossIsUndoneWhenTheRefundFails(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
@@ -222,7 +222,7 @@ func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 
 // An unresolved deposit that is reorged out leaves no alarm, and raises it again when it is included again. One that
 // was kept is taken from the operator funds.
-func TestUnresolvedAndKeptValueMayBeReorgedOut(t *testing.T) {
+func TestUnresolvedAndKeptDepositsMayBeReorgedOut(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
@@ -259,7 +259,7 @@ func TestUnresolvedAndKeptValueMayBeReorgedOut(t *testing.T) {
 
 // If wallets share an address, a payment without a memo is unattributed until it is resolved, also beside memo 0; and
 // then it is credited like any deposit.
-func TestWhatComesWithoutAMemoIsAssigned(t *testing.T) {
+func TestADepositWithoutAMemoIsAssigned(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		if !r.chain.Capabilities().SharedAddress {
 			return

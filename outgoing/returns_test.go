@@ -34,7 +34,7 @@ func (r *harness) wantBooks(unattributed, returning, losses string) {
 }
 
 // A refund pays the deposit, less the network fees, once; while it is in progress the deposit cannot be resolved.
-func TestAReturnIsPaidOnce(t *testing.T) {
+func TestARefundIsPaidOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
@@ -48,7 +48,8 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 		}
 		r.wantBooks("0", "80000000", "0")
 		r.wantAlarms()
-		for r.resolution(d).Status == bursar.ResolutionQueued { // on an account-model chain it waits for a sweep, and causes it
+		// On an account-model chain it waits for a sweep, and causes it.
+		for r.resolution(d).Status == bursar.ResolutionQueued {
 			r.chain.Mine(1)
 			r.step()
 		}
@@ -79,7 +80,7 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 }
 
 // If the operator pays the fees, the sender gets the whole deposit back.
-func TestCapitalMayBearTheFees(t *testing.T) {
+func TestOperatorFundsMayBearTheFees(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
@@ -97,7 +98,7 @@ func TestCapitalMayBearTheFees(t *testing.T) {
 }
 
 // A refund is refused for the same reasons as a withdrawal, before anything is held.
-func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
+func TestRefundsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
@@ -119,7 +120,7 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 		if _, err := r.unattributed().Return(ctx,
 			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")}); err == nil || errors.Is(err,
 			unattributed.ErrDestination) {
-			t.Errorf("a node that is away: %v", err)
+			t.Errorf("a node that is unavailable: %v", err)
 		}
 		r.wantBooks("80000005", "0", "0")
 		r.wantAlarms("unattributed", "unattributed")
@@ -127,7 +128,7 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 }
 
 // A refund that was not signed can be called back; its deposit is unresolved again, and its reservations are free.
-func TestAReturnIsCalledBack(t *testing.T) {
+func TestARefundIsCalledBack(t *testing.T) {
 	for _, held := range []sim.Method{sim.Build, ""} { // is unsigned, or waits for its signature
 		both(t, func(t *testing.T, r *harness) {
 			r.step()
@@ -170,7 +171,7 @@ func (r *harness) holdBack(method sim.Method) {
 	} else {
 		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
 			error) {
-			return chain.SignedTx{}, errors.New("the signer is away")
+			return chain.SignedTx{}, errors.New("the signer is unavailable")
 		})
 	}
 	r.step()
@@ -178,7 +179,7 @@ func (r *harness) holdBack(method sim.Method) {
 
 // The signer checks a refund against its request as it does a withdrawal: an unsigned transaction that pays somebody
 // else is not signed.
-func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
+func TestTheSignerChecksARefundAgainstItsRequest(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
@@ -205,7 +206,7 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 }
 
 // A refund whose transaction is in a block and failed makes the deposit unresolved again, once the block is final.
-func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
+func TestADepositWhoseRefundFailedIsResolvedAgain(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
@@ -240,7 +241,7 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 }
 
 // A refund that no node accepts and no block includes until it expires is requested again, and paid once.
-func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
+func TestARefundThatExpiredIsMadeAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
 			Expiry: 6})
@@ -291,7 +292,7 @@ func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
 
 // A token at the address of another currency's wallet is swept like any other, with gas from the hot wallet, and may be
 // credited or refunded.
-func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
+func TestATokenAtAnotherCurrencysWalletIsSwept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
 		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.chain.Named("the contract"), Decimals: 6,
@@ -323,14 +324,14 @@ func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 		if left, hot, back := r.chain.Balance(w.Address.Base, token.Contract), r.chain.Balance(r.hot.Base, token.Contract),
 			r.chain.Balance(r.chain.Named("sender"), token.Contract); !left.IsZero() || hot != bursar.Units(5_000_000) ||
 			back != bursar.Units(3_000_000) {
-			t.Errorf("%s is where it arrived, %s at the hot address, %s with the sender", left, hot, back)
+			t.Errorf("%s is where it arrived, %s at the hot wallet, %s with the sender", left, hot, back)
 		}
 		r.must(r.reconcile())
 	})
 }
 
 // A native asset pays for its way to the hot wallet and from there: no other customer's money is needed.
-func TestAReturnPaysItsOwnWay(t *testing.T) {
+func TestARefundPaysItsOwnFees(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
@@ -344,7 +345,7 @@ func TestAReturnPaysItsOwnWay(t *testing.T) {
 }
 
 // A refund in a final block that is not settled yet explains the difference.
-func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
+func TestReconciliationKnowsRefundsThatAreNotSettled(t *testing.T) {
 	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
 		r.sendBack(d, "sender")
@@ -366,7 +367,7 @@ func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 }
 
 // Calling back a refund that lacks funds closes the alarm about that, too.
-func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
+func TestARefundThatLacksFundsIsCalledBack(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
@@ -390,7 +391,7 @@ func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
 }
 
 // Refunds go on while withdrawals take all places, and the other way round.
-func TestReturnsAndWithdrawalsDoNotHoldUpEachOther(t *testing.T) {
+func TestRefundsAndWithdrawalsDoNotHoldUpEachOther(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)

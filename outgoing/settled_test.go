@@ -51,7 +51,7 @@ func TestALeaseThatIsLostEndsTheStep(t *testing.T) {
 		builds := &asked{Chain: r.chain}
 		r.sender.Chain = builds
 		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || builds.builds > 0 {
 			t.Errorf("the withdrawal is %s, %d transactions were drafted", got.Status, builds.builds)

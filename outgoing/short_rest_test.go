@@ -60,18 +60,18 @@ func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 }
 
 // A customer whose payment a token has cut sees what was delivered.
-func TestAShortPaymentSaysWhatArrived(t *testing.T) {
+func TestAShortPaymentSaysWhatWasDelivered(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
 		if got := r.now(w).Error; !strings.Contains(got, "delivered 9.90 TOKEN of 10.00 TOKEN; the rest was given back") {
-			t.Errorf("it says %q", got)
+			t.Errorf("its error is %q", got)
 		}
 	})
 }
 
 // An account that stays below zero after a smaller refund on the next branch stays frozen.
-func TestAShortPaymentThatGivesBackLessEndsNoFreeze(t *testing.T) {
+func TestAShortPaymentThatRefundsLessEndsNoFreeze(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
@@ -93,7 +93,7 @@ func TestAShortPaymentThatGivesBackLessEndsNoFreeze(t *testing.T) {
 
 // A withdrawal that is not among the payments of the request, according to the database, does not count as cut by its
 // token.
-func TestAPaymentOfNoOrderIsNotShort(t *testing.T) {
+func TestAWithdrawalMissingInTheRequestIsNotShort(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.forged = true
 		r.fund()

@@ -215,7 +215,7 @@ func (r *harness) wantShort(token bursar.Currency, want bool) {
 
 // If what a short payment gave back is spent and its block is reorged out, the account is below zero and frozen until
 // the next branch is equally short and gives it back again.
-func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
+func TestAShortPaymentThatRefundsAgainEndsTheFreeze(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})

@@ -62,7 +62,7 @@ func (j journalOf) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursa
 
 // The journal records a transaction before the signer sees it, and forgets it only if it is certain that nobody has its
 // bytes.
-func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
+func TestTheJournalKeepsTransactionsThatMayBeSigned(t *testing.T) {
 	for name, c := range map[string]struct {
 		set    func(r *harness, d *diary)
 		lines  string
@@ -72,7 +72,7 @@ func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 		"it is signed": {func(*harness, *diary) {}, "noted signed", bursar.OutgoingSent, ""},
 		"the journal cannot note it": {func(_ *harness, d *diary) { d.sign = errors.New("the disk is full") },
 			"noted", bursar.OutgoingReserved, "count the signature: the disk is full"},
-		"the signer is away": {func(_ *harness, d *diary) { d.signer = errAway },
+		"the signer is unavailable": {func(_ *harness, d *diary) { d.signer = errAway },
 			"noted signed dropped", bursar.OutgoingReserved, "sign: the signer does not answer"},
 		"the signer refuses": {func(_ *harness, d *diary) {
 			d.signer = &signer.RefusalError{Reason: signer.ReasonFee, Detail: "too much"}

@@ -44,7 +44,7 @@ func column(t *testing.T, db *sql.DB, query string) string {
 
 // A process that lost the lease while it waited for a node or for the signer writes nothing more, whatever it was about
 // to write.
-func TestAStaleLeaderWritesNothing(t *testing.T) {
+func TestAStaleLeaseHolderWritesNothing(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring} {
 		for scene, set := range map[string]func(r *harness){
 			"to draft, sign and send": func(r *harness) { r.order(100_000_000, r.chain.Named("outside")) },

@@ -61,7 +61,7 @@ func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 			}
 			r.settle()
 			if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
-				t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
+				t.Errorf("the receiver holds %s, want %s", got, w.Amount)
 			}
 			if now := r.now(w); now.Status != bursar.WithdrawalConfirmed || now.TxID != sent {
 				t.Errorf("the withdrawal is %s by %s, signed was %s", now.Status, now.TxID, sent)

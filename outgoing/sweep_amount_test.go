@@ -50,7 +50,7 @@ func (c *collecting) Build(ctx context.Context, order chain.TxRequest) (chain.Un
 
 // A sweep collects what the final chain holds when it is built, according to the node or else to the books, although
 // less was there when it was requested. Without a node nothing is built.
-func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
+func TestASweepCollectsWhatTheFinalChainHolds(t *testing.T) {
 	away := errors.New("the node keeps no such state")
 	says := func(err error, held ...bursar.Amount) func([]bursar.Amount) ([]bursar.Amount, error) {
 		return func([]bursar.Amount) ([]bursar.Amount, error) { return held, err }
@@ -69,7 +69,7 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 		"no block is final": {
 			head:  func(h chain.Head) (chain.Head, error) { return chain.Head{Latest: h.Latest}, nil },
 			built: "100000000"},
-		"the node is away": {head: func(h chain.Head) (chain.Head, error) { return h, away }},
+		"the node is unavailable": {head: func(h chain.Head) (chain.Head, error) { return h, away }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), numbered)
@@ -143,7 +143,7 @@ func TestABumpedSweepTakesNoMore(t *testing.T) {
 }
 
 // Two payments of one step do not use the same money: the second waits for funds, and is paid once they are there.
-func TestTwoPaymentsDoNotCountOnTheSameMoney(t *testing.T) {
+func TestTwoPaymentsDoNotUseTheSameFunds(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -165,7 +165,7 @@ func TestTwoPaymentsDoNotCountOnTheSameMoney(t *testing.T) {
 }
 
 // The fee limit is the configured one when a payment is built, not when it was requested.
-func TestAPaymentIsBuiltWithinTheLimitOfTheDay(t *testing.T) {
+func TestAPaymentIsBuiltWithinTheCurrentFeeLimit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()

@@ -82,7 +82,7 @@ func TestASweepOfMoreThanIsLeftIsReplacedAtOnce(t *testing.T) {
 }
 
 // If a node says, against the books, that all of it is there, the sweep is sent unchanged.
-func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
+func TestASweepThatANodeCoversIsSent(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		w, token, sweep := r.overdrawn()
 		r.pay(w.Address, 1_000_000)        // gas for a bump
@@ -225,7 +225,7 @@ func TestASweepThatHangsIsNotSent(t *testing.T) {
 		r.blocks(3)
 		node.wantSent(t, "while it hangs")
 		if got := r.only(); !strings.Contains(got.Error, "it goes on once its address receives a deposit") {
-			t.Errorf("the operator reads %q", got.Error)
+			t.Errorf("its error is %q", got.Error)
 		}
 	})
 }

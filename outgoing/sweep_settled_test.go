@@ -54,7 +54,7 @@ func (r *harness) sweptButNotSettled(token bursar.Currency, manners sim.Manners)
 }
 
 // The rest at an address is due for another sweep if it is worth one and its asset is still configured.
-func TestWhatIsLeftOfASweepIsDueWhereItIsWorthOne(t *testing.T) {
+func TestTheRestOfASweepIsDueIfItIsWorthOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		manners sim.Manners
 		gone    bool // the token is removed from the configuration before the sweep is settled
@@ -115,7 +115,7 @@ func TestAFailedSweepCostsItsFee(t *testing.T) {
 
 // If a token delivers less of a sweep and was removed from the configuration, it is not known which currency to halt
 // and where to book the loss: nothing is booked until it is configured again.
-func TestAShortSweepOfNoKnownTokenWaits(t *testing.T) {
+func TestAShortSweepOfAnUnconfiguredTokenWaits(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.sweptButNotSettled(token, sim.Manners{Fee: 10_000})
@@ -124,7 +124,7 @@ func TestAShortSweepOfNoKnownTokenWaits(t *testing.T) {
 		r.must(err)
 		r.sender.Registry = only
 		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "whose sweep was short") {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_500) {
 			t.Errorf("the books say that %s are at the address", got)
@@ -150,13 +150,14 @@ func (m misread) Inspect(raw []byte) (chain.Contents, error) {
 }
 
 // A sweep is not settled if it cannot be read what it moved.
-func TestASweepThatIsMisreadIsNotSettled(t *testing.T) {
+func TestASweepThatCannotBeReadIsNotSettled(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.sweptButNotSettled(token, sim.Manners{})
 		r.sender.Chain = misread{r.chain}
-		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "a sweep has 2 payments, want 1") {
-			t.Errorf("the step ends with %v", err)
+		if err := r.sender.Step(ctx, r.lease); err == nil ||
+			!strings.Contains(err.Error(), "a sweep has 2 payments, want 1") {
+			t.Errorf("the step returned %v", err)
 		}
 		r.sender.Chain = r.chain
 		r.must(r.sender.Step(ctx, r.lease))

@@ -69,7 +69,7 @@ func TestADepositIsCreditedAndPaidOut(t *testing.T) {
 	})
 }
 
-func TestAReorganisationBeforeFinality(t *testing.T) {
+func TestAReorgBeforeFinality(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
@@ -97,7 +97,7 @@ func TestAReorganisationBeforeFinality(t *testing.T) {
 	})
 }
 
-func TestAReorganisationAfterCredit(t *testing.T) {
+func TestAReorgAfterCredit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
@@ -144,7 +144,7 @@ func isCode(err error, code bursar.ErrorCode) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-func TestBelowMinimumUnattributedAndCapital(t *testing.T) {
+func TestBelowMinimumUnattributedAndOperatorFunds(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)

@@ -114,7 +114,7 @@ func (r *harness) wantEvents(account int, kinds ...bursar.EventKind) (events []s
 }
 
 // An assigned deposit is a deposit of its wallet like any other: it is visible, notified once, and can be paid out.
-func TestAssignedValueIsAnOrdinaryDeposit(t *testing.T) {
+func TestAnAssignedDepositIsAnOrdinaryDeposit(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		at, to := r.wallet(1), r.wallet(0)
@@ -166,7 +166,7 @@ func TestAssignedValueIsAnOrdinaryDeposit(t *testing.T) {
 }
 
 // The second of two resolutions is refused and changes nothing.
-func TestAValueIsDecidedOnce(t *testing.T) {
+func TestADepositIsResolvedOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
@@ -229,7 +229,7 @@ func (r *harness) firstDeposit(w bursar.Wallet) (d bursar.Deposit) {
 }
 
 // Replicas that resolve a deposit at the same time resolve it once between them.
-func TestReplicasDecideOnceBetweenThem(t *testing.T) {
+func TestReplicasResolveADepositOnce(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
@@ -301,7 +301,7 @@ func TestAnAccountNeedsNoWallet(t *testing.T) {
 }
 
 // A charge is paid by a deposit that is assigned to it, if the deposit was seen in time.
-func TestAssignedValuePaysACharge(t *testing.T) {
+func TestAnAssignedDepositPaysACharge(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.charge(0, 60_000_000)
@@ -322,7 +322,7 @@ func TestAssignedValuePaysACharge(t *testing.T) {
 
 // A reorg deeper than finality reverses an assigned deposit like any other, and it is credited again when it is
 // included again, also if it is below the minimum, and without asking the operator again.
-func TestAssignedValueMayLeaveTheChain(t *testing.T) {
+func TestAnAssignedDepositMayBeReorgedOut(t *testing.T) {
 	for _, units := range []uint64{80_000_000, 900} { // 1000 is the minimum
 		both(t, func(t *testing.T, r *harness) {
 			r.step()

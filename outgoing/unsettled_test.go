@@ -13,7 +13,7 @@ import (
 
 // If two payments become final and the database has lost the content of one of them, the other one is settled, and the
 // event worker is woken for it.
-func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
+func TestATransactionThatCannotBeSettledHoldsUpNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newHarness(t, db, numbered)
 		r.forged = true
@@ -28,7 +28,7 @@ func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 		woken := 0
 		r.sender.Settled = func() { woken++ }
 		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "has no stored version") {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		a, b := r.now(broken).Status, r.now(whole).Status
 		if a != bursar.WithdrawalBroadcast || b != bursar.WithdrawalConfirmed {
@@ -52,7 +52,7 @@ func TestAStepThatSettlesNothingWakesNobody(t *testing.T) {
 
 // If the native asset is removed from the configuration while a transaction waits to become final, its fee cannot be
 // booked, and nothing of it is, until the asset is configured again.
-func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
+func TestAFeeOfAnUnconfiguredAssetIsNotSkipped(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.prepare()
@@ -70,7 +70,7 @@ func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
 		r.sender.Registry = only
 		const why = "no currency is configured for the native asset"
 		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("the step ends with %v", err)
+			t.Errorf("the step returned %v", err)
 		}
 		if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {
 			t.Errorf("without its fee it is %s", got)

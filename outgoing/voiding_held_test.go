@@ -12,7 +12,7 @@ import (
 
 // If the signer refuses a voiding transaction, the UTXOs that were moved to it stay with it: the payment's bytes may be
 // anywhere, and nothing else may be built on what they use.
-func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
+func TestMovedUTXOsStayThoughTheSignerRefuses(t *testing.T) {
 	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
@@ -28,7 +28,7 @@ func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
 		r.sender.Signer = watched{refuses, func(unsigned chain.UnsignedTx) { resources = unsigned.Reservations }}
 		r.must(r.sender.Step(ctx, r.lease))
 		if p := r.spendNow(by); p.Status != bursar.OutgoingNew || len(resources) == 0 {
-			t.Fatalf("what makes it void is %s: %s", p.Status, p.Error)
+			t.Fatalf("the voiding transaction is %s: %s", p.Status, p.Error)
 		}
 		r.view(func(tx *store.Tx) error {
 			owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, resources)
@@ -49,7 +49,7 @@ func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
 }
 
 // On a chain without nonces a refused transaction releases none: the next one is built without.
-func TestWhatHasNoNonceGivesNoneBack(t *testing.T) {
+func TestATransactionWithoutANonceReleasesNone(t *testing.T) {
 	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()

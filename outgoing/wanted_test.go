@@ -27,7 +27,7 @@ func (r *harness) swept() map[bursar.CurrencyCode]int {
 
 // A holding that is not worth its fee stays where it is, also of tokens, until payments lack that very asset; then as
 // much is collected as they lack, and nothing of any other asset.
-func TestOnlyWhatPaymentsLackIsSweptAtALoss(t *testing.T) {
+func TestOnlyAssetsThatPaymentsLackAreSweptAtALoss(t *testing.T) {
 	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
