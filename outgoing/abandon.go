@@ -64,12 +64,12 @@ func (s *Sender) fillNonce(ctx context.Context, id bursar.ID) (by bursar.ID, err
 		if !numbered || len(versions) == 0 || len(withBytes(versions)) > 0 {
 			return fmt.Errorf("%w: it has no UTXOs; it is sent and its fee bumped until it is included", ErrCannotBeVoid)
 		}
-		order, why, err := s.filler(ctx, tx, p)
+		request, why, err := s.filler(ctx, tx, p)
 		if err != nil || why != "" {
 			return errors.Join(err, fmt.Errorf("%w: %s", ErrCannotBeVoid, why))
 		}
-		by = order.ID
-		return s.orderVoid(ctx, tx, p, order, []string{fmt.Sprintf("%s/%d", p.Base, nonce)})
+		by = request.ID
+		return s.requestVoid(ctx, tx, p, request, []string{fmt.Sprintf("%s/%d", p.Base, nonce)})
 	})
 	return by, err
 }
@@ -91,21 +91,21 @@ func (s *Sender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err
 		}
 		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base},
 			Amount: bursar.Units(1)} // placeholder: the adapter fills in the sum of the UTXOs
-		order := chain.TxRequest{
+		request := chain.TxRequest{
 			ID:       by,
 			Kind:     chain.KindConsolidation,
 			Payments: []chain.Payment{home},
 			Change:   s.Hot,
 			MaxFee:   s.MaxFee,
 		}
-		return s.orderVoid(ctx, tx, p, order, resources)
+		return s.requestVoid(ctx, tx, p, request, resources)
 	})
 	return by, err
 }
 
-// orderVoid records the request of the transaction that voids p, and moves p's UTXOs or nonce to it.
-func (s *Sender) orderVoid(
-	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, resources []string,
+// requestVoid records the request of the transaction that voids p, and moves p's UTXOs or nonce to it.
+func (s *Sender) requestVoid(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, request chain.TxRequest, resources []string,
 ) error {
 	native, ok := s.Registry.Asset(p.Chain, "")
 	if !ok {
@@ -117,10 +117,10 @@ func (s *Sender) orderVoid(
 		Share:    bursar.ShareTopUp,
 		Once:     onceAbandon + p.ID.String(),
 	}
-	if _, err := insert(ctx, tx, void, order); err != nil {
+	if _, err := insert(ctx, tx, void, request); err != nil {
 		return err
 	}
-	if err := tx.Reservations().Move(ctx, p.Chain, p.ID, order.ID, resources); err != nil {
+	if err := tx.Reservations().Move(ctx, p.Chain, p.ID, request.ID, resources); err != nil {
 		return err
 	}
 	return tx.UTXOs().ForgetChange(ctx, p.ID) // nothing may build on this change any more; the block of p restores it
@@ -169,9 +169,9 @@ func isVoiding(p bursar.OutgoingTx) bool { return strings.HasPrefix(p.Once, once
 
 // completeVoiding restricts a voiding transaction to the UTXOs or the nonce that were moved to it, and asks for a
 // higher fee than that of the transaction that it voids.
-func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) error {
+func (s *Sender) completeVoiding(ctx context.Context, request *chain.TxRequest) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
-		moved, err := tx.Reservations().MovedTo(ctx, order.ID)
+		moved, err := tx.Reservations().MovedTo(ctx, request.ID)
 		if err != nil || len(moved) == 0 {
 			return errors.Join(err, errors.New("no UTXO or nonce was moved to the voiding transaction"))
 		}
@@ -183,13 +183,13 @@ func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) er
 		if err != nil {
 			return err
 		}
-		if order.Replaces = &unsigned; s.Chain.Capabilities().Model == chain.AccountModel {
-			return s.completeFiller(ctx, tx, order, first)
+		if request.Replaces = &unsigned; s.Chain.Capabilities().Model == chain.AccountModel {
+			return s.completeFiller(ctx, tx, request, first)
 		}
-		order.UTXOs = slices.DeleteFunc(order.UTXOs, func(c chain.UTXO) bool {
+		request.UTXOs = slices.DeleteFunc(request.UTXOs, func(c chain.UTXO) bool {
 			return !slices.ContainsFunc(moved, func(m store.Moved) bool { return m.Claim == c.Outpoint })
 		})
-		order.Payments[0].Amount = sumOf(order.UTXOs)
+		request.Payments[0].Amount = sumOf(request.UTXOs)
 		return nil
 	})
 }

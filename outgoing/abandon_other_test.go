@@ -84,8 +84,8 @@ func TestAVoidingTransactionTakesOnlyWhatEveryVersionNeeds(t *testing.T) {
 		}
 		r.chain.Forget()
 		var offered []string
-		r.sender.Chain = recordingChain{r.chain, func(order chain.TxRequest) {
-			for _, u := range order.UTXOs {
+		r.sender.Chain = recordingChain{r.chain, func(request chain.TxRequest) {
+			for _, u := range request.UTXOs {
 				offered = append(offered, u.Outpoint)
 			}
 		}}
@@ -113,9 +113,9 @@ type recordingChain struct {
 	seen func(chain.TxRequest)
 }
 
-func (d recordingChain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	d.seen(order)
-	return d.Chain.Build(ctx, order)
+func (d recordingChain) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	d.seen(request)
+	return d.Chain.Build(ctx, request)
 }
 
 // A voiding transaction that has nothing to take any more is not built, and its error says so.

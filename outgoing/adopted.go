@@ -39,7 +39,7 @@ func (s *Sender) withoutBytes(
 		return &HeldError{Reason: "its block was reorged out and its bytes are not known; another version is built " +
 			"unless it is included again soon"}
 	}
-	order, why, err := s.orderAgain(ctx, p)
+	request, why, err := s.requestAgain(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *Sender) withoutBytes(
 	}
 	// The resources of the last version count, whatever was built since and not signed.
 	p.Unsigned = versions[len(versions)-1].Unsigned
-	err = s.makeAgain(ctx, lease, state, p, order)
+	err = s.makeAgain(ctx, lease, state, p, request)
 	var held *HeldError
 	if errors.As(err, &held) {
 		err = errors.Join(err, s.makeWay(ctx, lease, p))
@@ -180,11 +180,13 @@ func ownResources(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resour
 	}), err
 }
 
-// orderAgain returns the request for another version of an adopted transaction, or the reason why there can be none. A
-// version is possible only if the books know everything that the transaction pays to others.
-func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
-	if order, err = Order(p); err != nil {
-		return order, "", err
+// requestAgain returns the request for another version of an adopted transaction, or the reason why there can be none.
+// A version is possible only if the books know everything that the transaction pays to others.
+func (s *Sender) requestAgain(
+	ctx context.Context, p bursar.OutgoingTx,
+) (request chain.TxRequest, why string, err error) {
+	if request, err = Order(p); err != nil {
+		return request, "", err
 	}
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		x, err := tx.ExternalSpends().Behind(ctx, p.ID)
@@ -195,10 +197,10 @@ func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order cha
 			why = "no operator has resolved what it paid: see `bursar recovery status`"
 		case x.Status == store.ExternalSettled || x.Booked != "":
 			why = "it pays something that no request asked for"
-		case len(order.Payments) == 0:
+		case len(request.Payments) == 0:
 			why = "it pays nobody"
 		}
-		if why != "" || order.Kind != chain.KindWithdrawal {
+		if why != "" || request.Kind != chain.KindWithdrawal {
 			return nil
 		}
 		orders, err := tx.Outgoing().OrdersPaid(ctx, p.ID)
@@ -213,12 +215,12 @@ func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order cha
 			}
 			owed = append(owed, chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount})
 		}
-		if !samePayments(owed, order.Payments) {
+		if !samePayments(owed, request.Payments) {
 			why = "its payments differ from those that were requested"
 		}
 		return nil
 	})
-	return order, why, err
+	return request, why, err
 }
 
 // samePayments reports whether two lists hold the same payments, in any order.
@@ -242,9 +244,9 @@ func samePayments(a, b []chain.Payment) bool {
 // reservations of the adopted version. Transactions that were built on the adopted version's change cannot be included
 // beside this version, and end when it is final.
 func (s *Sender) makeAgain(
-	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest,
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, request chain.TxRequest,
 ) error {
-	order, unsigned, err := s.bumpFor(ctx, lease, state, p, order)
+	request, unsigned, err := s.bumpFor(ctx, lease, state, p, request)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return s.topUp(ctx, lease, p, gas)
 	}
@@ -255,7 +257,7 @@ func (s *Sender) makeAgain(
 		return &HeldError{Reason: "its block was reorged out and its bytes are not known; another version is built once " +
 			"the transactions with lower nonces are included"}
 	}
-	p, err = s.keepAgain(ctx, passage{p, order, stepBump, lease}, unsigned)
+	p, err = s.reserveAgain(ctx, passage{p, request, stepBump, lease}, unsigned)
 	if err != nil || p.Height > 0 {
 		return err
 	}
@@ -264,9 +266,9 @@ func (s *Sender) makeAgain(
 			return fmt.Errorf("count the signature: %w", err)
 		}
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), unsigned)
+	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), unsigned)
 	if err == nil {
-		p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
+		p, err = s.store(ctx, passage{p, request, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
 	}
 	if err != nil {
 		if s.Marks != nil && !errors.Is(err, store.ErrLeaseLost) {
@@ -288,13 +290,13 @@ func (s *Sender) makeAgain(
 	return s.Chain.Broadcast(ctx, signed)
 }
 
-// keepAgain records the next version of an adopted transaction and reserves its resources, before it is signed.
-func (s *Sender) keepAgain(ctx context.Context, a passage, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
+// reserveAgain records the next version of an adopted transaction and reserves its resources, before it is signed.
+func (s *Sender) reserveAgain(ctx context.Context, a passage, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(unsigned)
 	if err != nil {
 		return a.outgoingTx, err
 	}
-	completed, err := json.Marshal(withoutChoices(a.order))
+	completed, err := json.Marshal(withoutChoices(a.request))
 	if err != nil {
 		return a.outgoingTx, fmt.Errorf("encode transaction request: %w", err)
 	}
@@ -302,10 +304,10 @@ func (s *Sender) keepAgain(ctx context.Context, a passage, unsigned chain.Unsign
 		if now.Height > 0 {
 			return nil
 		}
-		if err := s.gate(ctx, tx, passage{now, a.order, a.step, a.lease}); err != nil {
+		if err := s.gate(ctx, tx, passage{now, a.request, a.step, a.lease}); err != nil {
 			return err
 		}
-		if err := s.budget(ctx, tx, now, a.order, unsigned.Fee); err != nil {
+		if err := s.budget(ctx, tx, now, a.request, unsigned.Fee); err != nil {
 			return err
 		}
 		if err := tx.Reservations().Reserve(ctx, now, unsigned.Reservations); err != nil {

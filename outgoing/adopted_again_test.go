@@ -49,7 +49,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 		var fees []string
 		kept := &tally{}
 		sign := &observed{Signer: r.signer, outgoingID: lost, err: errAway,
-			before: func(order chain.TxRequest, unsigned chain.UnsignedTx) {
+			before: func(request chain.TxRequest, unsigned chain.UnsignedTx) {
 				fees = append(fees, unsigned.Fee.String())
 				p := r.spendNow(lost)
 				var fresh chain.UnsignedTx
@@ -59,8 +59,8 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 				if !reflect.DeepEqual(fresh.Reservations, unsigned.Reservations) || !slices.Equal(fresh.Bytes, unsigned.Bytes) {
 					t.Errorf("signed is %+v, recorded %+v", unsigned, fresh)
 				}
-				if !reflect.DeepEqual(asked, order) {
-					t.Errorf("the order is %+v, the signer is asked for %+v", asked, order)
+				if !reflect.DeepEqual(asked, request) {
+					t.Errorf("the order is %+v, the signer is asked for %+v", asked, request)
 				}
 				r.reservedBy(lost, unsigned.Reservations)
 				if len(kept.signed) != len(fees) || kept.signed[0] != lost {

@@ -133,19 +133,19 @@ func TestATransactionThatEndsUnsignedKeepsItsReason(t *testing.T) {
 			}
 			id := taken(r)
 			refuses := true
-			r.sender.Signer = signerFunc(func(c context.Context, chainID bursar.ChainID, order chain.TxRequest,
+			r.sender.Signer = signerFunc(func(c context.Context, chainID bursar.ChainID, request chain.TxRequest,
 				unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 				if refuses {
 					return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonPace}
 				}
-				return r.signer.Sign(c, chainID, order, unsigned)
+				return r.signer.Sign(c, chainID, request, unsigned)
 			})
 			r.check(r.sender.Step(ctx, r.lease))
 			ended(t, r, id, string(signer.ReasonPace))
 			refuses = false
 			r.step()
-			if order, err := outgoing.Order(r.only()); err != nil || len(order.Payments) != 2 {
-				t.Errorf("the next one has %d payments", len(order.Payments))
+			if request, err := outgoing.Order(r.only()); err != nil || len(request.Payments) != 2 {
+				t.Errorf("the next one has %d payments", len(request.Payments))
 			}
 			r.settle()
 			r.must(r.audit())

@@ -19,54 +19,54 @@ import (
 func (s *Sender) build(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (bursar.OutgoingTx, error) {
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return p, err
 	}
-	if order, err = s.complete(ctx, state, order); err != nil {
+	if request, err = s.complete(ctx, state, request); err != nil {
 		return p, err
 	}
 	switch {
 	case isVoiding(p):
-		err = s.completeVoiding(ctx, &order)
-	case order.Kind == chain.KindConsolidation:
-		s.completeConsolidation(&order)
+		err = s.completeVoiding(ctx, &request)
+	case request.Kind == chain.KindConsolidation:
+		s.completeConsolidation(&request)
 	}
 	if err != nil {
 		return p, err
 	}
-	unsigned, err := s.Chain.Build(ctx, order)
+	unsigned, err := s.Chain.Build(ctx, request)
 	if err != nil {
-		return s.cannotBuild(ctx, lease, p, order, err)
+		return s.cannotBuild(ctx, lease, p, request, err)
 	}
 	delete(s.batch, p.Currency)
-	return s.reserve(ctx, lease, p, order, unsigned)
+	return s.reserve(ctx, lease, p, request, unsigned)
 }
 
 // reserve reserves the unsigned transaction's UTXOs or nonce and stores the unsigned transaction, in one database
 // transaction.
 func (s *Sender) reserve(
-	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (bursar.OutgoingTx, error) {
 	text, err := encodeUnsigned(unsigned)
 	if err != nil {
 		return p, err
 	}
-	completed, err := json.Marshal(withoutChoices(order))
+	completed, err := json.Marshal(withoutChoices(request))
 	if err != nil {
 		return p, fmt.Errorf("encode transaction request: %w", err)
 	}
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.gate(ctx, tx, passage{now, order, stepBuild, lease}); err != nil {
+		if err := s.gate(ctx, tx, passage{now, request, stepBuild, lease}); err != nil {
 			return err
 		}
-		if err := s.budget(ctx, tx, now, order, unsigned.Fee); err != nil {
+		if err := s.budget(ctx, tx, now, request, unsigned.Fee); err != nil {
 			return err
 		}
 		if err := tx.Reservations().Reserve(ctx, now, unsigned.Reservations); err != nil {
 			return err
 		}
-		if err := s.reserveKind(ctx, tx, order, unsigned.Reservations); err != nil {
+		if err := s.reserveKind(ctx, tx, request, unsigned.Reservations); err != nil {
 			return err
 		}
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
@@ -80,13 +80,13 @@ func (s *Sender) reserve(
 
 // withoutChoices reduces a request to what the signer checks: what the adapter chose from is in the unsigned
 // transaction.
-func withoutChoices(order chain.TxRequest) chain.TxRequest {
-	order.UTXOs, order.Nonce, order.Replaces, order.Reserved = nil, nil, nil, nil
-	return order
+func withoutChoices(request chain.TxRequest) chain.TxRequest {
+	request.UTXOs, request.Nonce, request.Replaces, request.Reserved = nil, nil, nil, nil
+	return request
 }
 
 // reserveKind checks that the UTXOs still exist, or advances the nonce.
-func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, resources []string) error {
+func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, request chain.TxRequest, resources []string) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
 		there, err := tx.UTXOs().StillSpendable(ctx, id, resources)
@@ -96,14 +96,14 @@ func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRe
 		return err
 	}
 	for _, resource := range resources {
-		nonce, is := nonceOf(order.From.Base, resource)
+		nonce, is := nonceOf(request.From.Base, resource)
 		if !is {
 			continue
 		}
-		if order.Nonce != nil && nonce != *order.Nonce {
-			return fmt.Errorf("the unsigned transaction has nonce %d, want the next nonce %d", nonce, *order.Nonce)
+		if request.Nonce != nil && nonce != *request.Nonce {
+			return fmt.Errorf("the unsigned transaction has nonce %d, want the next nonce %d", nonce, *request.Nonce)
 		}
-		if err := tx.Nonces().Use(ctx, id, order.From.Base, nonce); err != nil {
+		if err := tx.Nonces().Use(ctx, id, request.From.Base, nonce); err != nil {
 			return err
 		}
 	}
@@ -122,29 +122,29 @@ func nonceOf(base, resource string) (uint64, bool) {
 
 // cannotBuild handles the reasons why no unsigned transaction could be built.
 func (s *Sender) cannotBuild(
-	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error,
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest, cause error,
 ) (bursar.OutgoingTx, error) {
 	var funds *chain.NeedsFundsError
 	var gas *chain.NeedsGasError
 	var refused *chain.RefusedError
 	var dear *chain.TooDearError
 	var inputs *chain.TooManyInputsError
-	if errors.As(cause, &funds) && len(order.UTXOs) == maxUTXOs { // there are more UTXOs than one build looks at
+	if errors.As(cause, &funds) && len(request.UTXOs) == maxUTXOs { // there are more UTXOs than one build looks at
 		cause = &chain.TooManyInputsError{Limit: maxUTXOs, Cause: cause}
 	}
 	switch {
-	case order.Kind == chain.KindConsolidation && !isVoiding(p):
+	case request.Kind == chain.KindConsolidation && !isVoiding(p):
 		return s.noConsolidation(ctx, lease, p, cause)
 	case errors.As(cause, &inputs):
-		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForInputs, cause)
+		return s.exceedsLimit(ctx, lease, p, request, bursar.WaitsForInputs, cause)
 	case errors.As(cause, &funds):
-		return s.lacksFunds(ctx, lease, p, order, funds)
+		return s.lacksFunds(ctx, lease, p, request, funds)
 	case errors.As(cause, &gas):
 		return p, s.topUp(ctx, lease, p, gas)
 	case errors.As(cause, &refused) && !isVoiding(p):
-		return s.giveUp(ctx, lease, p, order, refused.Reason, refusedPayments(cause))
+		return s.giveUp(ctx, lease, p, request, refused.Reason, refusedPayments(cause))
 	case errors.As(cause, &dear):
-		return s.tooMuch(ctx, lease, p, order, bursar.WaitsForFee, cause)
+		return s.exceedsLimit(ctx, lease, p, request, bursar.WaitsForFee, cause)
 	case errors.Is(cause, chain.ErrExternalNonce):
 		return p, s.halt(ctx, lease, p, cause)
 	}
@@ -175,9 +175,9 @@ func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.Outgoi
 // those fail that can never be paid, and the others go back into the queue; if it is not known which can never be paid,
 // each is tried alone.
 func (s *Sender) giveUp(
-	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int,
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest, reason string, which []int,
 ) (bursar.OutgoingTx, error) {
-	if len(order.Payments) > 1 && len(which) == 0 {
+	if len(request.Payments) > 1 && len(which) == 0 {
 		s.batch[p.Currency] = 1
 		return s.requeue(ctx, lease, p)
 	}
@@ -186,11 +186,11 @@ func (s *Sender) giveUp(
 		if err != nil {
 			return err
 		}
-		if len(withdrawals) > 0 && len(withdrawals) != len(order.Payments) {
-			return fmt.Errorf("its request has %d payments for %d withdrawals", len(order.Payments), len(withdrawals))
+		if len(withdrawals) > 0 && len(withdrawals) != len(request.Payments) {
+			return fmt.Errorf("its request has %d payments for %d withdrawals", len(request.Payments), len(withdrawals))
 		}
 		for i, w := range withdrawals {
-			if len(order.Payments) > 1 && !slices.Contains(which, i) {
+			if len(request.Payments) > 1 && !slices.Contains(which, i) {
 				err = s.payouts().WaitAgain(ctx, tx, w, now.ID)
 			} else {
 				err = s.payouts().Refund(ctx, tx, w, reason)
@@ -199,7 +199,7 @@ func (s *Sender) giveUp(
 				return err
 			}
 		}
-		err = withReturn(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, reason) })
+		err = withRefund(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, reason) })
 		if err != nil {
 			return err
 		}

@@ -20,8 +20,8 @@ type building struct {
 	build func(context.Context, chain.TxRequest) (chain.UnsignedTx, error)
 }
 
-func (b building) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	return b.build(ctx, order)
+func (b building) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	return b.build(ctx, request)
 }
 
 // wantUnreserved checks that one outgoing transaction is open, that it has reserved nothing, and what its error says.
@@ -41,9 +41,9 @@ func TestAHaltWhileATransactionIsBuiltReservesNothing(t *testing.T) {
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		halt := byAnn(store.HaltAll)
-		r.sender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
 			r.halt(halt)
-			return r.chain.Build(ctx, order)
+			return r.chain.Build(ctx, request)
 		}}
 		r.step()
 		r.wantUnreserved("halted by ann: a drill")
@@ -65,13 +65,13 @@ func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 		r.settle()
 		before, to := r.available(0), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
-		r.sender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-			if order.Nonce == nil || *order.Nonce != 1 {
-				t.Errorf("asked for another nonce than 1: %v", order.Nonce)
+		r.sender.Chain = building{r.chain, func(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+			if request.Nonce == nil || *request.Nonce != 1 {
+				t.Errorf("asked for another nonce than 1: %v", request.Nonce)
 			}
 			skipped := uint64(7)
-			order.Nonce = &skipped
-			return r.chain.Build(ctx, order)
+			request.Nonce = &skipped
+			return r.chain.Build(ctx, request)
 		}}
 		r.step()
 		r.wantUnreserved("has nonce 7, want the next nonce 1")
@@ -135,8 +135,8 @@ func TestTooManyUTXOsAreNoLackOfFunds(t *testing.T) {
 		r.prepare()
 		r.order(100_000_000, r.chain.Named("outside"))
 		looksAt := 0
-		r.sender.Chain = building{r.chain, func(_ context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-			looksAt = len(order.UTXOs)
+		r.sender.Chain = building{r.chain, func(_ context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+			looksAt = len(request.UTXOs)
 			return chain.UnsignedTx{}, &chain.NeedsFundsError{Missing: bursar.Units(5)}
 		}}
 		r.putUTXOs(1997)

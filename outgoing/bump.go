@@ -16,63 +16,64 @@ import (
 func (s *Sender) bumpFee(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
 ) (bool, error) {
-	order, unsigned, err := s.higherFee(ctx, lease, state, p)
+	request, unsigned, err := s.higherFee(ctx, lease, state, p)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return false, s.topUp(ctx, lease, p, gas) // its gas was reorged out, or is no longer enough
 	}
 	if err != nil || len(unsigned.Reservations) == 0 {
 		return false, err
 	}
-	return s.replace(ctx, lease, state, p, order, unsigned)
+	return s.replace(ctx, lease, state, p, request, unsigned)
 }
 
 // higherFee builds the replacement of a transaction. The replacement of a sweep collects no more than its address holds
 // now. The result is empty if nothing may replace the transaction now.
 func (s *Sender) higherFee(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
-) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
+) (request chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	var changeUsed bool
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		changeUsed, err = tx.UTXOs().ChangeReserved(ctx, p.ID)
 		return err
 	})
 	if err != nil || changeUsed {
-		return order, unsigned, err
+		return request, unsigned, err
 	}
-	if order, err = Order(p); err != nil {
-		return order, unsigned, err
+	if request, err = Order(p); err != nil {
+		return request, unsigned, err
 	}
-	return s.bumpFor(ctx, lease, state, p, order)
+	return s.bumpFor(ctx, lease, state, p, request)
 }
 
 // bumpFor is higherFee for a given request, without the check that nothing builds on the transaction's change.
 func (s *Sender) bumpFor(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
-	order chain.TxRequest) (_ chain.TxRequest, unsigned chain.UnsignedTx, err error) {
-	if err := s.ask(ctx, passage{p, order, stepBump, lease}); err != nil {
-		return order, unsigned, err
+	request chain.TxRequest) (_ chain.TxRequest, unsigned chain.UnsignedTx, err error) {
+	if err := s.ask(ctx, passage{p, request, stepBump, lease}); err != nil {
+		return request, unsigned, err
 	}
 	if behind, err := s.behindAnother(ctx, p); err != nil || behind {
-		return order, unsigned, err
+		return request, unsigned, err
 	}
 	before, err := readUnsigned(p)
 	if err != nil {
-		return order, unsigned, err
+		return request, unsigned, err
 	}
-	kept := order
-	if order, err = s.complete(ctx, state, order); err != nil {
-		return order, unsigned, err
+	kept := request
+	if request, err = s.complete(ctx, state, request); err != nil {
+		return request, unsigned, err
 	}
-	if order.Replaces = &before; order.Kind != chain.KindSweep || kept.Payments[0].Amount.Less(order.Payments[0].Amount) {
-		order.Payments = kept.Payments
+	request.Replaces = &before
+	if request.Kind != chain.KindSweep || kept.Payments[0].Amount.Less(request.Payments[0].Amount) {
+		request.Payments = kept.Payments
 	}
-	if unsigned, err = s.Chain.Build(ctx, order); err != nil {
-		return order, chain.UnsignedTx{}, fmt.Errorf("bump the fee: %w", err)
+	if unsigned, err = s.Chain.Build(ctx, request); err != nil {
+		return request, chain.UnsignedTx{}, fmt.Errorf("bump the fee: %w", err)
 	}
 	if !includesAll(unsigned.Reservations, before.Reservations) {
-		return order, chain.UnsignedTx{}, fmt.Errorf("bump the fee: the replacement does not use the UTXOs or " +
+		return request, chain.UnsignedTx{}, fmt.Errorf("bump the fee: the replacement does not use the UTXOs or " +
 			"nonce of the transaction that it replaces")
 	}
-	return order, unsigned, nil
+	return request, unsigned, nil
 }
 
 // behindAnother reports whether a transaction waits for a lower nonce that is free, or for one whose transaction was
@@ -134,12 +135,12 @@ func includesAll(resources, wanted []string) bool {
 // replace reserves, signs, stores and sends a fee bump, and reports whether the previous version must no longer be
 // sent. A bump is discarded if a version with a lower fee has been included in the meantime.
 func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
-	order chain.TxRequest, unsigned chain.UnsignedTx) (bool, error) {
+	request chain.TxRequest, unsigned chain.UnsignedTx) (bool, error) {
 	p, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.gate(ctx, tx, passage{now, order, stepBump, lease}); err != nil {
+		if err := s.gate(ctx, tx, passage{now, request, stepBump, lease}); err != nil {
 			return err
 		}
-		if err := s.budget(ctx, tx, now, order, unsigned.Fee); err != nil {
+		if err := s.budget(ctx, tx, now, request, unsigned.Fee); err != nil {
 			return err
 		}
 		return tx.Reservations().Reserve(ctx, now, unsigned.Reservations)
@@ -147,11 +148,11 @@ func (s *Sender) replace(ctx context.Context, lease store.Lease, state store.Cha
 	if err != nil {
 		return false, err
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), unsigned)
+	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(request), unsigned)
 	if err != nil {
 		return false, fmt.Errorf("bump the fee: %w", err)
 	}
-	p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
+	p, err = s.store(ctx, passage{p, request, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
 	if err != nil || p.TxID != signed.TxID {
 		return err == nil, err
 	}

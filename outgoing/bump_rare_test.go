@@ -14,10 +14,10 @@ import (
 // signs makes the sender's signer record whose transactions it signs.
 func (r *harness) signs() *[]bursar.ID {
 	var ids []bursar.ID
-	r.sender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, order chain.TxRequest,
+	r.sender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, request chain.TxRequest,
 		unsigned chain.UnsignedTx) (chain.SignedTx, error) {
-		ids = append(ids, order.ID)
-		return r.signer.Sign(c, id, order, unsigned)
+		ids = append(ids, request.ID)
+		return r.signer.Sign(c, id, request, unsigned)
 	})
 	return &ids
 }
@@ -190,8 +190,8 @@ func TestAVoidingTransactionIsBumped(t *testing.T) {
 func TestABumpThatSharesNothingWithTheFirstIsNotSigned(t *testing.T) {
 	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
-		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
-			if order.Replaces != nil {
+		node.build = func(request chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+			if request.Replaces != nil {
 				unsigned.Reservations = []string{r.hot.Base + "/77"}
 			}
 			return unsigned, err

@@ -69,10 +69,10 @@ type watched struct {
 }
 
 func (s watched) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	s.tell(unsigned)
-	return s.Signer.Sign(ctx, id, order, unsigned)
+	return s.Signer.Sign(ctx, id, request, unsigned)
 }
 
 // unreserved returns the first resource of an unsigned transaction that no outgoing transaction has reserved.
@@ -252,13 +252,13 @@ type refusing struct {
 }
 
 func (s refusing) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
-	if order.ID == s.outgoingID {
+	if request.ID == s.outgoingID {
 		*s.times++
 		return chain.SignedTx{}, errors.New("no answer")
 	}
-	return s.Signer.Sign(ctx, id, order, unsigned)
+	return s.Signer.Sign(ctx, id, request, unsigned)
 }
 
 // A sweep collects what is final when it is built, although less was there when it was requested; deposits that are not

@@ -36,7 +36,7 @@ func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store
 	}
 	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base},
 		Amount: bursar.Units(1)} // placeholder: the adapter fills in the sum of the UTXOs
-	order := chain.TxRequest{
+	request := chain.TxRequest{
 		ID:       s.IDs.Next(),
 		Kind:     chain.KindConsolidation,
 		Payments: []chain.Payment{home},
@@ -47,7 +47,7 @@ func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return Insert(ctx, tx, id, order, native.Code)
+		return Insert(ctx, tx, id, request, native.Code)
 	})
 }
 
@@ -85,13 +85,13 @@ func (s *Sender) consolidationDue(ctx context.Context, state store.ChainState) (
 
 // completeConsolidation chooses the UTXOs to merge out of those that may be used, which are sorted by amount, largest
 // first.
-func (s *Sender) completeConsolidation(order *chain.TxRequest) {
-	order.UTXOs = slices.DeleteFunc(order.UTXOs, func(c chain.UTXO) bool { return c.Unconfirmed })
+func (s *Sender) completeConsolidation(request *chain.TxRequest) {
+	request.UTXOs = slices.DeleteFunc(request.UTXOs, func(c chain.UTXO) bool { return c.Unconfirmed })
 	if !s.urgent {
-		slices.Reverse(order.UTXOs)
+		slices.Reverse(request.UTXOs)
 	}
-	order.UTXOs = order.UTXOs[:min(len(order.UTXOs), mostConsolidated)]
-	order.Payments[0].Amount = sumOf(order.UTXOs)
+	request.UTXOs = request.UTXOs[:min(len(request.UTXOs), mostConsolidated)]
+	request.Payments[0].Amount = sumOf(request.UTXOs)
 }
 
 func sumOf(utxos []chain.UTXO) (sum bursar.Amount) {

@@ -105,17 +105,17 @@ func newFlakySigner(r *harness, meanwhile func()) *flakySigner {
 }
 
 func (m *flakySigner) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	m.meanwhile()
 	if m.mood == away {
 		return chain.SignedTx{}, errAway
 	}
-	tx, err := m.by[m.mood].Sign(ctx, id, order, unsigned)
+	tx, err := m.by[m.mood].Sign(ctx, id, request, unsigned)
 	if err == nil {
 		m.signed = append(m.signed, tx.TxID)
 		if len(m.signed)%5 == 0 {
-			if resource := m.unreserved(unsigned); resource != "" && m.leads(order.ID) {
+			if resource := m.unreserved(unsigned); resource != "" && m.leads(request.ID) {
 				m.t.Errorf("%s was signed and is not reserved", resource)
 			}
 		}

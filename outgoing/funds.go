@@ -14,13 +14,13 @@ import (
 // lacksFunds leaves an outgoing transaction waiting for the funds that the paying address lacks. A batch of several
 // withdrawals that costs too much is requeued and retried in smaller batches.
 func (s *Sender) lacksFunds(
-	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, funds *chain.NeedsFundsError,
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest, funds *chain.NeedsFundsError,
 ) (bursar.OutgoingTx, error) {
 	if p.Kind == string(chain.KindSweep) {
-		return s.cannotSweep(ctx, lease, p, order, funds)
+		return s.cannotSweep(ctx, lease, p, request, funds)
 	}
-	if len(order.Payments) > 1 {
-		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
+	if len(request.Payments) > 1 {
+		return s.inSmallerBatches(ctx, lease, p, len(request.Payments))
 	}
 	wait := bursar.OutgoingTx{
 		WaitsFor: bursar.WaitsForFunds,
@@ -31,24 +31,24 @@ func (s *Sender) lacksFunds(
 	if currency, known := s.Registry.Asset(p.Chain, funds.Contract); known {
 		wait.Lacks = currency.Code
 	}
-	if payment := order.Payments[0]; payment.Contract == funds.Contract && wait.Needed.Less(payment.Amount) {
+	if payment := request.Payments[0]; payment.Contract == funds.Contract && wait.Needed.Less(payment.Amount) {
 		wait.Needed = payment.Amount
 	}
 	return p, s.waits(ctx, lease, p, wait, funds)
 }
 
-// tooMuch leaves an outgoing transaction waiting because its network fee is too high, or because it would need too many
-// UTXOs. A batch of several withdrawals is requeued and retried in smaller batches.
-func (s *Sender) tooMuch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
+// exceedsLimit leaves an outgoing transaction waiting because its network fee is too high, or because it would need too
+// many UTXOs. A batch of several withdrawals is requeued and retried in smaller batches.
+func (s *Sender) exceedsLimit(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest,
 	what bursar.OutgoingWait, cause error) (bursar.OutgoingTx, error) {
-	if len(order.Payments) > 1 {
-		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
+	if len(request.Payments) > 1 {
+		return s.inSmallerBatches(ctx, lease, p, len(request.Payments))
 	}
 	return p, s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: what}, cause)
 }
 
-// inSmallerCompany requeues the withdrawals of an outgoing transaction and halves the size of the next batch.
-func (s *Sender) inSmallerCompany(
+// inSmallerBatches requeues the withdrawals of an outgoing transaction and halves the size of the next batch.
+func (s *Sender) inSmallerBatches(
 	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int,
 ) (bursar.OutgoingTx, error) {
 	s.batch[p.Currency] = max(1, n/2)

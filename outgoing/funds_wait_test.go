@@ -22,14 +22,14 @@ type unwilling struct {
 	meanwhile func()
 }
 
-func (c *unwilling) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (c *unwilling) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
 	if c.meanwhile != nil {
 		c.meanwhile()
 	}
-	if c.because != nil && len(order.Payments) > c.above {
+	if c.because != nil && len(request.Payments) > c.above {
 		return chain.UnsignedTx{}, c.because
 	}
-	return c.Chain.Build(ctx, order)
+	return c.Chain.Build(ctx, request)
 }
 
 // written counts the database transactions of one step of the sender that take the chain lock or write.

@@ -39,7 +39,7 @@ const (
 // passage is an outgoing transaction at the gate.
 type passage struct {
 	outgoingTx bursar.OutgoingTx
-	order      chain.TxRequest
+	request    chain.TxRequest
 	step       step
 	lease      store.Lease
 }
@@ -84,7 +84,7 @@ func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 func (s *Sender) scopes(p passage) []store.HaltScope {
 	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.outgoingTx.Chain),
 		store.HaltCurrency(p.outgoingTx.Currency)}
-	for _, payment := range p.order.Payments {
+	for _, payment := range p.request.Payments {
 		if currency, configured := s.Registry.Asset(p.outgoingTx.Chain, payment.Contract); configured {
 			scopes = append(scopes, store.HaltCurrency(currency.Code))
 		}
@@ -114,7 +114,7 @@ func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
 // blocks no other, and waits as new with the reason as its error. If only some accounts are held, its withdrawals are
 // requeued, and those of the other accounts are assigned again without them.
 func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return p, err
 	}
@@ -125,7 +125,7 @@ func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	if err := s.auditOnce(ctx); err != nil {
 		return p, err
 	}
-	err = s.ask(ctx, passage{p, order, step, lease})
+	err = s.ask(ctx, passage{p, request, step, lease})
 	var held *HeldError
 	switch {
 	case err == nil && step == stepSign:
@@ -168,11 +168,11 @@ func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.Ou
 
 // passSigned checks at the gate signed bytes that are not known to have been sent. They may expire while they are held.
 func (s *Sender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return err
 	}
-	held := s.ask(ctx, passage{p, order, stepSend, lease})
+	held := s.ask(ctx, passage{p, request, stepSend, lease})
 	if held == nil {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		payments = append(payments, chain.Payment{Address: o.To, Contract: currency.Contract, Amount: o.Amount})
 		ids = append(ids, o.ID)
 	}
-	if !slices.Equal(payments, p.order.Payments) {
+	if !slices.Equal(payments, p.request.Payments) {
 		return &HeldError{Reason: "its payments differ from those of its withdrawals: somebody changed them in the " +
 			"database"}
 	}

@@ -29,24 +29,24 @@ func (e *GasError) Error() string {
 // ofToken reports whether the operator has to pay the fee of an outgoing transaction: it moves a token, or sends gas to
 // the address of a token. A transaction that moves the native asset itself is paid for by its customers' fees; the
 // operator pays what it costs beyond them, but that holds nothing back.
-func ofToken(order chain.TxRequest) bool {
-	return order.Kind == chain.KindGasTopUp || len(order.Payments) > 0 && order.Payments[0].Contract != ""
+func ofToken(request chain.TxRequest) bool {
+	return request.Kind == chain.KindGasTopUp || len(request.Payments) > 0 && request.Payments[0].Contract != ""
 }
 
 // notOutOfGas holds back token transactions while the operator funds are used up, before a node is asked about them.
 func (s *Sender) notOutOfGas(ctx context.Context, tx *store.Tx, p passage) error {
-	if p.step != stepBuild || !ofToken(p.order) {
+	if p.step != stepBuild || !ofToken(p.request) {
 		return nil
 	}
-	return s.inBudget(ctx, tx, p.outgoingTx, p.order, bursar.Units(1))
+	return s.inBudget(ctx, tx, p.outgoingTx, p.request, bursar.Units(1))
 }
 
 // inBudget refuses a fee that the operator funds do not cover in addition to the fees of all transactions in progress.
 func (s *Sender) inBudget(
-	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount,
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, request chain.TxRequest, fee bursar.Amount,
 ) error {
 	native, known := s.Registry.Asset(s.Chain.Capabilities().ID, "")
-	if s.GasFromCustomers || !known || !ofToken(order) || isVoiding(p) {
+	if s.GasFromCustomers || !known || !ofToken(request) || isVoiding(p) {
 		return nil // a voiding transaction brings gas to no token: payments of all kinds wait for it
 	}
 	left, err := tx.OperatorFunds().GasLeft(ctx, p.Chain, native.Code, p.ID)
@@ -60,19 +60,19 @@ func (s *Sender) inBudget(
 // makes its reservation. A fee bump that payments of the native asset wait behind may exceed the operator funds, and
 // the alarm says so.
 func (s *Sender) budget(
-	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, fee bursar.Amount,
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, request chain.TxRequest, fee bursar.Amount,
 ) error {
-	short := s.inBudget(ctx, tx, p, order, fee)
+	short := s.inBudget(ctx, tx, p, request, fee)
 	if short != nil {
 		if others, err := s.nativeBehind(ctx, tx, p); err != nil || !others {
 			return errors.Join(short, err)
 		}
 	}
-	paid, err := s.feesPaid(ctx, tx, p, order)
+	paid, err := s.feesPaid(ctx, tx, p, request)
 	if err != nil {
 		return err
 	}
-	if err := tx.Outgoing().SetOwnFee(ctx, p.ID, fee.SubOrZero(paid)); err != nil || !ofToken(order) {
+	if err := tx.Outgoing().SetOwnFee(ctx, p.ID, fee.SubOrZero(paid)); err != nil || !ofToken(request) {
 		return err
 	}
 	if short != nil {
@@ -90,17 +90,17 @@ func (s *Sender) nativeBehind(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 		s.Chain.Capabilities().Model != chain.AccountModel {
 		return false, nil
 	}
-	_, waits, err := s.behind(ctx, tx, p, own, func(_ bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
-		return !ofToken(order), nil
+	_, waits, err := s.behind(ctx, tx, p, own, func(_ bursar.OutgoingTx, request chain.TxRequest) (bool, error) {
+		return !ofToken(request), nil
 	})
 	return waits, err
 }
 
 // feesPaid returns what the customers of a payment in the native asset have paid in fees for it.
 func (s *Sender) feesPaid(
-	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest,
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, request chain.TxRequest,
 ) (sum bursar.Amount, err error) {
-	if ofToken(order) || order.Kind != chain.KindWithdrawal {
+	if ofToken(request) || request.Kind != chain.KindWithdrawal {
 		return sum, nil
 	}
 	orders, err := tx.Outgoing().OrdersPaid(ctx, p.ID)

@@ -216,12 +216,12 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 				}
 				if adopted {
 					r.forged = true
-					order, err := outgoing.Order(r.open()[1])
+					request, err := outgoing.Order(r.open()[1])
 					r.must(err)
-					order.Payments = nil
-					text, err := json.Marshal(order)
+					request.Payments = nil
+					text, err := json.Marshal(request)
 					r.must(err)
-					intruder(t, r.db)(`UPDATE outgoing_txs SET order_json = $1 WHERE id = $2`, string(text), order.ID)
+					intruder(t, r.db)(`UPDATE outgoing_txs SET order_json = $1 WHERE id = $2`, string(text), request.ID)
 				}
 				r.chain.SetRate(50)
 				for n := 0; n < 8 && r.spendNow(r.now(paid).OutgoingID).Versions == 1; n++ {

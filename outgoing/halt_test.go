@@ -40,9 +40,9 @@ type busy struct {
 }
 
 func (b busy) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
-	signed, err := b.Signer.Sign(ctx, id, order, unsigned)
+	signed, err := b.Signer.Sign(ctx, id, request, unsigned)
 	b.meanwhile()
 	return signed, err
 }

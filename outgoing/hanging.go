@@ -16,9 +16,9 @@ import (
 // count as in progress until its address receives enough to pay for a sweep. Then it goes on with what is there, with
 // the same nonce.
 
-// withPoint ends an unsigned sweep of an address that holds nothing final any more, and an unsigned gas top-up that no
-// sweep waits for. It returns every other outgoing transaction unchanged.
-func (s *Sender) withPoint(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+// endPointless ends an unsigned sweep of an address that holds nothing final any more, and an unsigned gas top-up that
+// no sweep waits for. It returns every other outgoing transaction unchanged.
+func (s *Sender) endPointless(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	none, err := s.isPointless(ctx, p)
 	if err != nil || !none {
 		return p, err
@@ -56,15 +56,15 @@ func (s *Sender) isPointless(ctx context.Context, p bursar.OutgoingTx) (none boo
 
 // pointless reports whether, by the books, a sweep has nothing final to collect, or a top-up has no sweep to pay for.
 func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return false, err
 	}
 	if p.Kind == string(chain.KindGasTopUp) {
-		waits, err := tx.Outgoing().AnySweepFrom(ctx, p.Chain, order.Change.Base)
+		waits, err := tx.Outgoing().AnySweepFrom(ctx, p.Chain, request.Change.Base)
 		return err == nil && !waits, err
 	}
-	h, err := tx.Holdings().Current(ctx, p.Chain, order.From.Base, order.Payments[0].Contract)
+	h, err := tx.Holdings().Current(ctx, p.Chain, request.From.Base, request.Payments[0].Contract)
 	return err == nil && h.Amount.IsZero(), err
 }
 
@@ -99,8 +99,8 @@ func (s *Sender) hangs(
 func (s *Sender) isDust(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
 ) (bool, error) {
-	order, err := Order(p)
-	if err != nil || order.Payments[0].Contract != "" {
+	request, err := Order(p)
+	if err != nil || request.Payments[0].Contract != "" {
 		return false, err
 	}
 	unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
@@ -113,7 +113,7 @@ func (s *Sender) isDust(
 	}
 	var h store.Holding
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		h, err = tx.Holdings().Current(ctx, p.Chain, order.From.Base, "")
+		h, err = tx.Holdings().Current(ctx, p.Chain, request.From.Base, "")
 		return err
 	})
 	if err != nil || !h.Amount.Less(total) {
@@ -156,12 +156,12 @@ func (s *Sender) byHangingNonce(
 		if err != nil || len(hanging) == 0 {
 			return err
 		}
-		order, err := Order(now)
+		request, err := Order(now)
 		if err != nil {
 			return err
 		}
-		order.ID = hanging[0].ID
-		text, err := json.Marshal(order)
+		request.ID = hanging[0].ID
+		text, err := json.Marshal(request)
 		if err != nil {
 			return fmt.Errorf("encode transaction request: %w", err)
 		}
@@ -180,7 +180,7 @@ func (s *Sender) isOutdated(
 	if p.Kind != string(chain.KindSweep) {
 		return false, false, nil
 	}
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return false, false, err
 	}
@@ -189,12 +189,12 @@ func (s *Sender) isOutdated(
 		return false, false, err
 	}
 	contract, total, err := s.collects(unsigned)
-	if err != nil || contract != order.Payments[0].Contract || contract == "" {
-		return err == nil && contract != order.Payments[0].Contract, false, err
+	if err != nil || contract != request.Payments[0].Contract || contract == "" {
+		return err == nil && contract != request.Payments[0].Contract, false, err
 	}
 	var h store.Holding
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		h, err = tx.Holdings().Current(ctx, p.Chain, order.From.Base, contract)
+		h, err = tx.Holdings().Current(ctx, p.Chain, request.From.Base, contract)
 		return err
 	})
 	return false, err == nil && h.Amount.Less(total), err
@@ -220,7 +220,7 @@ func (s *Sender) collects(unsigned chain.UnsignedTx) (contract string, total bur
 func (s *Sender) replaceByLess(
 	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
 ) (bool, error) {
-	order, unsigned, err := s.higherFee(ctx, lease, state, p)
+	request, unsigned, err := s.higherFee(ctx, lease, state, p)
 	var gas *chain.NeedsGasError
 	if errors.As(err, &gas) {
 		return false, s.topUp(ctx, lease, p, gas)
@@ -240,7 +240,7 @@ func (s *Sender) replaceByLess(
 	if err != nil || is == was && !total.Less(most) {
 		return false, err
 	}
-	return s.replace(ctx, lease, state, p, order, unsigned)
+	return s.replace(ctx, lease, state, p, request, unsigned)
 }
 
 // isEarly reports whether a sweep is final before the deposit that it collected is booked: it is settled after that.
@@ -248,9 +248,9 @@ func (s *Sender) isEarly(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx)
 	if p.Kind != string(chain.KindSweep) || p.Failed {
 		return false, nil
 	}
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return false, err
 	}
-	return tx.Deposits().AnyPendingAt(ctx, p.Chain, order.From.Base, order.Payments[0].Contract, p.Height)
+	return tx.Deposits().AnyPendingAt(ctx, p.Chain, request.From.Base, request.Payments[0].Contract, p.Height)
 }

@@ -286,10 +286,10 @@ func TestAHangingSweepKeepsItsOwnID(t *testing.T) {
 		for range 12 {
 			r.blocks(1)
 			now := r.spendNow(hanging.ID)
-			order, err := outgoing.Order(now)
+			request, err := outgoing.Order(now)
 			r.must(err)
-			if order.ID != hanging.ID {
-				t.Fatalf("the sweep %s has the request of %s", hanging.ID, order.ID)
+			if request.ID != hanging.ID {
+				t.Fatalf("the sweep %s has the request of %s", hanging.ID, request.ID)
 			}
 			if now.Currency == "TOKEN" {
 				return

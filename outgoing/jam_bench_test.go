@@ -54,12 +54,12 @@ func (r *harness) queueSweeps(n int) {
 		r.do(func(tx *store.Tx) error {
 			for i := from; i < min(n, from+1000); i++ {
 				base := r.chain.Named(fmt.Sprint("deposit address ", i))
-				order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, From: chain.Source{Base: base},
+				request := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, From: chain.Source{Base: base},
 					MaxFee: r.sweeper.MaxFee,
 					Payments: []chain.Payment{{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
 						Amount: bursar.Units(500)}}}
 				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: base}, Contract: token.Contract, Amount: bursar.Units(500)})
-				if _, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, order, "TOKEN"); err != nil {
+				if _, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, request, "TOKEN"); err != nil {
 					return err
 				}
 			}

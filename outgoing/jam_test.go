@@ -94,9 +94,9 @@ func (r *harness) jam(n int) {
 				Key: chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}}
 			payment := chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
 				Amount: bursar.Units(500)}
-			order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from,
+			request := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from,
 				MaxFee: r.sweeper.MaxFee}
-			ordered, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, order, "TOKEN")
+			ordered, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, request, "TOKEN")
 			if err != nil || !ordered {
 				return fmt.Errorf("a sweep was not requested: %w", err)
 			}
@@ -129,9 +129,9 @@ func (r *harness) topUps() map[string]int {
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100_000)
 		for _, p := range open {
-			order, _ := outgoing.Order(p)
-			if order.Kind == chain.KindGasTopUp {
-				counts[order.Change.Base]++
+			request, _ := outgoing.Order(p)
+			if request.Kind == chain.KindGasTopUp {
+				counts[request.Change.Base]++
 			}
 		}
 		return err

@@ -352,10 +352,10 @@ type eavesdropper struct {
 }
 
 func (e *eavesdropper) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	if e.before == "" {
 		e.before = e.r.backup()
 	}
-	return e.Signer.Sign(ctx, id, order, unsigned)
+	return e.Signer.Sign(ctx, id, request, unsigned)
 }

@@ -16,7 +16,7 @@ func (s *Sender) log(tx *store.Tx, message string, p bursar.OutgoingTx, more ...
 	tx.After(func() { s.Log.Info(message, append(attrs, more...)...) })
 }
 
-func (s *Sender) logTaken(tx *store.Tx, w bursar.Withdrawal, outgoingID bursar.ID) {
+func (s *Sender) logAssigned(tx *store.Tx, w bursar.Withdrawal, outgoingID bursar.ID) {
 	tx.After(func() {
 		s.Log.Info("withdrawal assigned to outgoing transaction", "withdrawal", w.ID, "spend", outgoingID,
 			"chain", s.Chain.Capabilities().ID, "account", w.AccountID)

@@ -48,7 +48,7 @@ func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgoi
 		if err != nil || found == nil {
 			return err
 		}
-		order, why, err := s.filler(ctx, tx, now)
+		request, why, err := s.filler(ctx, tx, now)
 		if err != nil {
 			return err
 		}
@@ -60,8 +60,8 @@ func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgoi
 				Message: found.message(now, why),
 			})
 		}
-		by = order.ID
-		return s.orderVoid(ctx, tx, now, order, []string{fmt.Sprintf("%s/%d", now.Base, found.nonce)})
+		by = request.ID
+		return s.requestVoid(ctx, tx, now, request, []string{fmt.Sprintf("%s/%d", now.Base, found.nonce)})
 	})
 	if err == nil && !by.IsZero() {
 		s.Log.Warn("outgoing transaction of a halted currency is being made void: others wait behind its nonce",
@@ -84,16 +84,16 @@ func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
 		return nil, err
 	}
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return nil, err
 	}
-	halts, err := tx.Halts().Of(ctx, s.scopes(passage{outgoingTx: p, order: order})...)
+	halts, err := tx.Halts().Of(ctx, s.scopes(passage{outgoingTx: p, request: request})...)
 	if err != nil || len(halts) == 0 {
 		return nil, err
 	}
-	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
-		err := s.notHalted(ctx, tx, passage{outgoingTx: other, order: order})
+	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, request chain.TxRequest) (bool, error) {
+		err := s.notHalted(ctx, tx, passage{outgoingTx: other, request: request})
 		var held *HeldError
 		if errors.As(err, &held) {
 			return false, nil
@@ -118,11 +118,11 @@ func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 		if theirs, numbered := nonceOfTx(other); !numbered || theirs <= nonce {
 			continue
 		}
-		order, err := Order(other)
+		request, err := Order(other)
 		if err != nil {
 			return bursar.OutgoingTx{}, false, err
 		}
-		if is, err := counts(other, order); err != nil || is {
+		if is, err := counts(other, request); err != nil || is {
 			return other, is, err
 		}
 	}
@@ -133,46 +133,47 @@ func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 // it is gas for a deposit address of ours, so that no new kind of transaction has to be allowed.
 func (s *Sender) filler(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx,
-) (order chain.TxRequest, why string, err error) {
+) (request chain.TxRequest, why string, err error) {
 	capabilities := s.Chain.Capabilities()
 	native, known := s.Registry.Asset(capabilities.ID, "")
 	switch {
 	case !known || capabilities.SharedAddress:
-		return order, "the chain has no address for that", nil
+		return request, "the chain has no address for that", nil
 	case isVoiding(p):
-		return order, "it is itself the transaction that voids another one", nil
+		return request, "it is itself the transaction that voids another one", nil
 	case p.Base != s.Hot.Base:
-		return order, "it does not pay from the hot wallet", nil
+		return request, "it does not pay from the hot wallet", nil
 	}
 	to, found, err := tx.Wallets().Any(ctx, capabilities.Family)
 	if err != nil || !found {
-		return order, "there is no deposit address", err
+		return request, "there is no deposit address", err
 	}
 	payee := chain.Source{Base: to.Address.Base,
 		Key: chain.KeyRef{Family: capabilities.Family, Branch: chain.DepositBranch, Index: to.Index}}
-	order = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: s.Hot, Change: payee, MaxFee: s.MaxFee,
+	request = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: s.Hot, Change: payee, MaxFee: s.MaxFee,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
-	err = s.notHalted(ctx, tx, passage{outgoingTx: bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}, order: order})
+	void := bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}
+	err = s.notHalted(ctx, tx, passage{outgoingTx: void, request: request})
 	var held *HeldError
 	if errors.As(err, &held) {
-		return order, held.Reason, nil
+		return request, held.Reason, nil
 	}
-	return order, "", err
+	return request, "", err
 }
 
 // completeFiller gives a filler the nonce of the transaction that it voids, whose own reserved funds no longer count.
 func (s *Sender) completeFiller(
-	ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx,
+	ctx context.Context, tx *store.Tx, request *chain.TxRequest, first bursar.OutgoingTx,
 ) error {
 	nonce, numbered := nonceOfTx(first)
 	if !numbered {
 		return fmt.Errorf("outgoing transaction %s has no nonce", first.ID)
 	}
-	order.Nonce = &nonce
-	without := *order
+	request.Nonce = &nonce
+	without := *request
 	without.ID = first.ID
 	reserved, err := s.reserved(ctx, tx, without)
-	order.Reserved = reserved
+	request.Reserved = reserved
 	return err
 }
 

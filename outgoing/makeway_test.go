@@ -122,9 +122,9 @@ func TestAHeldPaymentThatIsIncludedAfterAllCounts(t *testing.T) {
 // fillers returns the open voiding transactions.
 func (r *harness) fillers() (list []bursar.OutgoingTx) {
 	for _, p := range r.open() {
-		order, err := outgoing.Order(p)
+		request, err := outgoing.Order(p)
 		r.must(err)
-		if order.Kind == chain.KindGasTopUp {
+		if request.Kind == chain.KindGasTopUp {
 			list = append(list, p)
 		}
 	}

@@ -51,26 +51,26 @@ func (r *harness) noted(id bursar.ID, words ...string) {
 type observed struct {
 	outgoing.Signer
 	outgoingID bursar.ID
-	before     func(order chain.TxRequest, unsigned chain.UnsignedTx)
+	before     func(request chain.TxRequest, unsigned chain.UnsignedTx)
 	err        error
 	asked      int
 	signed     string // the last transaction
 }
 
 func (o *observed) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
-	if order.ID != o.outgoingID {
-		return o.Signer.Sign(ctx, id, order, unsigned)
+	if request.ID != o.outgoingID {
+		return o.Signer.Sign(ctx, id, request, unsigned)
 	}
 	o.asked++
 	if o.before != nil {
-		o.before(order, unsigned)
+		o.before(request, unsigned)
 	}
 	if o.err != nil {
 		return chain.SignedTx{}, o.err
 	}
-	tx, err := o.Signer.Sign(ctx, id, order, unsigned)
+	tx, err := o.Signer.Sign(ctx, id, request, unsigned)
 	o.signed = tx.TxID
 	return tx, err
 }

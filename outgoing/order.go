@@ -16,40 +16,41 @@ import (
 // Insert records a transaction request as a new outgoing transaction, in the caller's database transaction. currency is
 // the currency that it moves.
 func Insert(
-	ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode,
+	ctx context.Context, tx *store.Tx, id bursar.ChainID, request chain.TxRequest, currency bursar.CurrencyCode,
 ) error {
-	_, err := insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: recovery.ShareOf(order.Kind)}, order)
+	p := bursar.OutgoingTx{Chain: id, Currency: currency, Share: recovery.ShareOf(request.Kind)}
+	_, err := insert(ctx, tx, p, request)
 	return err
 }
 
 // InsertSweep is Insert for a sweep of an address. It reports false and records nothing while another sweep of the same
 // asset of that address is open.
 func InsertSweep(
-	ctx context.Context, tx *store.Tx, id bursar.ChainID, order chain.TxRequest, currency bursar.CurrencyCode,
+	ctx context.Context, tx *store.Tx, id bursar.ChainID, request chain.TxRequest, currency bursar.CurrencyCode,
 ) (bool, error) {
-	once := "sweep/" + order.From.Base + "/" + order.Payments[0].Contract
-	return insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: bursar.ShareSweep, Once: once}, order)
+	once := "sweep/" + request.From.Base + "/" + request.Payments[0].Contract
+	return insert(ctx, tx, bursar.OutgoingTx{Chain: id, Currency: currency, Share: bursar.ShareSweep, Once: once}, request)
 }
 
 // insert records a transaction request as an outgoing transaction with the paying address derived from it, and reports
 // whether it did.
-func insert(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
-	text, err := json.Marshal(order)
+func insert(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, request chain.TxRequest) (bool, error) {
+	text, err := json.Marshal(request)
 	if err != nil {
 		return false, fmt.Errorf("encode transaction request: %w", err)
 	}
-	p.ID, p.Kind, p.Order = order.ID, string(order.Kind), text
-	p.Base = cmp.Or(order.From.Base, order.Change.Base)
+	p.ID, p.Kind, p.Order = request.ID, string(request.Kind), text
+	p.Base = cmp.Or(request.From.Base, request.Change.Base)
 	return tx.Outgoing().Insert(ctx, p)
 }
 
 // Order decodes the transaction request of an outgoing transaction.
 func Order(p bursar.OutgoingTx) (chain.TxRequest, error) {
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
-		return order, fmt.Errorf("decode the request of outgoing transaction %s: %w", p.ID, err)
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
+		return request, fmt.Errorf("decode the request of outgoing transaction %s: %w", p.ID, err)
 	}
-	return order, nil
+	return request, nil
 }
 
 func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
@@ -62,25 +63,27 @@ func readUnsigned(p bursar.OutgoingTx) (chain.UnsignedTx, error) {
 
 // complete adds to a request what it may use now: UTXOs, or the next nonce and the amounts that are already reserved.
 // For a sweep it adds what is there to collect.
-func (s *Sender) complete(ctx context.Context, state store.ChainState, order chain.TxRequest) (chain.TxRequest, error) {
+func (s *Sender) complete(
+	ctx context.Context, state store.ChainState, request chain.TxRequest,
+) (chain.TxRequest, error) {
 	capabilities := s.Chain.Capabilities()
-	order.MaxFee = s.MaxFee // as configured now: a transaction that waits for a higher limit goes on once it is set
+	request.MaxFee = s.MaxFee // as configured now: a transaction that waits for a higher limit goes on once it is set
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		if capabilities.Model == chain.AccountModel {
-			next, known, err := tx.Nonces().Next(ctx, capabilities.ID, order.From.Base)
+			next, known, err := tx.Nonces().Next(ctx, capabilities.ID, request.From.Base)
 			if known {
-				order.Nonce = &next
+				request.Nonce = &next
 			}
 			if err != nil {
 				return err
 			}
-			order.Reserved, err = s.reserved(ctx, tx, order)
+			request.Reserved, err = s.reserved(ctx, tx, request)
 			return err
 		}
-		utxos, err := tx.UTXOs().Spendable(ctx, capabilities.ID, state.Final, state.Latest, order.ID, maxUTXOs)
+		utxos, err := tx.UTXOs().Spendable(ctx, capabilities.ID, state.Final, state.Latest, request.ID, maxUTXOs)
 		for _, c := range utxos {
 			key := chain.KeyRef{Family: capabilities.Family, Branch: c.Branch, Index: c.Index}
-			order.UTXOs = append(order.UTXOs, chain.UTXO{
+			request.UTXOs = append(request.UTXOs, chain.UTXO{
 				Outpoint:    c.Claim,
 				Amount:      c.Amount,
 				Unconfirmed: c.Height == 0,
@@ -89,10 +92,10 @@ func (s *Sender) complete(ctx context.Context, state store.ChainState, order cha
 		}
 		return err
 	})
-	if err == nil && order.Kind == chain.KindSweep {
-		err = s.completeSweep(ctx, &order)
+	if err == nil && request.Kind == chain.KindSweep {
+		err = s.completeSweep(ctx, &request)
 	}
-	return order, err
+	return request, err
 }
 
 // maxUTXOs is the number of UTXOs that one build chooses from.
@@ -101,12 +104,12 @@ const maxUTXOs = 2000
 // completeSweep sets a sweep's amount to what the final chain holds: a deposit that is not final may be reorged out
 // again, and a sweep of it could then be included in no block until the address is paid again. The adapter takes what
 // is left of that amount now.
-func (s *Sender) completeSweep(ctx context.Context, order *chain.TxRequest) error {
-	order.Payments = slices.Clone(order.Payments) // the recorded request stays unchanged
-	sweep := &order.Payments[0]
+func (s *Sender) completeSweep(ctx context.Context, request *chain.TxRequest) error {
+	request.Payments = slices.Clone(request.Payments) // the recorded request stays unchanged
+	sweep := &request.Payments[0]
 	var known store.Holding
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-		known, err = tx.Holdings().Current(ctx, s.Chain.Capabilities().ID, order.From.Base, sweep.Contract)
+		known, err = tx.Holdings().Current(ctx, s.Chain.Capabilities().ID, request.From.Base, sweep.Contract)
 		return err
 	})
 	if err != nil {
@@ -119,7 +122,7 @@ func (s *Sender) completeSweep(ctx context.Context, order *chain.TxRequest) erro
 	if err != nil || head.Final.Hash == "" {
 		return err
 	}
-	held, err := s.Chain.Holdings(ctx, []string{order.From.Base}, sweep.Contract, head.Final)
+	held, err := s.Chain.Holdings(ctx, []string{request.From.Base}, sweep.Contract, head.Final)
 	if err == nil && len(held) == 1 && !held[0].IsZero() {
 		sweep.Amount = held[0] // includes what is no deposit, such as gas that an earlier sweep left
 	}

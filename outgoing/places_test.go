@@ -174,8 +174,8 @@ func TestFailedBuildsOfAStepAreBounded(t *testing.T) {
 		token, err := r.registry.Get("TOKEN")
 		r.must(err)
 		node := r.record()
-		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
-			if order.Payments[0].Contract == token.Contract {
+		node.build = func(request chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+			if request.Payments[0].Contract == token.Contract {
 				return chain.UnsignedTx{}, errors.New("the issuer has frozen it")
 			}
 			return unsigned, err
@@ -196,8 +196,8 @@ func TestFailedBuildsOfAStepAreBounded(t *testing.T) {
 		for range 3 {
 			node.since()
 			r.step()
-			for _, order := range node.built {
-				tried[order.ID] = true
+			for _, request := range node.built {
+				tried[request.ID] = true
 			}
 		}
 		if len(tried) != 10 {

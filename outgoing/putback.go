@@ -46,14 +46,14 @@ func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) 
 }
 
 func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forgotten) error {
-	order, unsigned, err := recovery.Resign(f)
+	request, unsigned, err := recovery.Resign(f)
 	if err != nil {
 		return err
 	}
 	if err := s.DB.View(ctx, func(tx *store.Tx) error { return s.mayPutBack(ctx, tx) }); err != nil {
 		return err
 	}
-	signed, err := s.Signer.Sign(ctx, f.Chain, order, unsigned)
+	signed, err := s.Signer.Sign(ctx, f.Chain, request, unsigned)
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}

@@ -16,14 +16,14 @@ func TestAForgedForgottenTransactionIsNotSigned(t *testing.T) {
 		r.fund()
 		id := r.chain.Capabilities().ID
 		thief := r.chain.Named("thief")
-		order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
+		request := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
 			Payments: []chain.Payment{{Address: bursar.Address{Base: thief}, Amount: bursar.Units(300_000_000)}}}
 		if r.chain.Capabilities().Model == chain.UTXOModel {
-			order.Change = r.hot
+			request.Change = r.hot
 		} else {
-			order.From = r.hot
+			request.From = r.hot
 		}
-		full := order
+		full := request
 		r.view(func(tx *store.Tx) error { // all of this can be read in the database
 			state, err := tx.Chains().State(ctx, id)
 			if err != nil {
@@ -33,7 +33,7 @@ func TestAForgedForgottenTransactionIsNotSigned(t *testing.T) {
 			if known {
 				full.Nonce = &next
 			}
-			utxos, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
+			utxos, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, request.ID, 100)
 			for _, c := range utxos {
 				key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
 				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount,
@@ -49,8 +49,8 @@ func TestAForgedForgottenTransactionIsNotSigned(t *testing.T) {
 			return b
 		}
 		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base,
-			"order": text(order), "draft": text(unsigned)})
-		attack(`INSERT INTO forgotten_payments(chain, number, outgoing_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), order.ID, string(content))
+			"order": text(request), "draft": text(unsigned)})
+		attack(`INSERT INTO forgotten_payments(chain, number, outgoing_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), request.ID, string(content))
 		r.nothingLeaves("thief")
 		if !r.alarmed("not_put_back") {
 			t.Error("no alarm says that somebody else has written to the database")

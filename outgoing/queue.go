@@ -77,7 +77,7 @@ func (s *Sender) places(ctx context.Context, tx *store.Tx, served []bursar.Curre
 	if err != nil {
 		return nil, err
 	}
-	p := &places{all: s.room(bursar.ShareWithdrawal, occupied), of: map[bursar.CurrencyCode]int{}}
+	p := &places{all: s.capacity(bursar.ShareWithdrawal, occupied), of: map[bursar.CurrencyCode]int{}}
 	for _, code := range served {
 		most := max(1, s.Chain.Capabilities().MaxPending)
 		open, err := tx.Outgoing().CountNew(ctx, id, bursar.ShareWithdrawal, code, most)
@@ -105,33 +105,33 @@ func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.Curre
 
 // pay returns a request for payments from the hot wallet.
 func (s *Sender) pay(payments ...chain.Payment) chain.TxRequest {
-	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
+	request := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindWithdrawal, Payments: payments, MaxFee: s.MaxFee}
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
-		order.Change = s.Hot
+		request.Change = s.Hot
 	} else {
-		order.From = s.Hot
+		request.From = s.Hot
 	}
-	return order
+	return request
 }
 
 func (s *Sender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.Withdrawal) error {
-	order := s.pay()
+	request := s.pay()
 	for _, w := range queued {
 		currency, err := s.Registry.Get(w.Currency)
 		if err != nil {
 			return err
 		}
-		order.Payments = append(order.Payments,
+		request.Payments = append(request.Payments,
 			chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount})
 	}
-	if err := Insert(ctx, tx, s.Chain.Capabilities().ID, order, queued[0].Currency); err != nil {
+	if err := Insert(ctx, tx, s.Chain.Capabilities().ID, request, queued[0].Currency); err != nil {
 		return err
 	}
 	for _, w := range queued {
-		if err := tx.Withdrawals().AssignOutgoing(ctx, w, order.ID); err != nil {
+		if err := tx.Withdrawals().AssignOutgoing(ctx, w, request.ID); err != nil {
 			return err
 		}
-		s.logTaken(tx, w, order.ID)
+		s.logAssigned(tx, w, request.ID)
 	}
 	return nil
 }

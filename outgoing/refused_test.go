@@ -26,12 +26,12 @@ func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		real := r.sender.Signer
-		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
 			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
-			if order.Kind == chain.KindWithdrawal {
-				order.Payments[0].Address.Base = r.chain.Named("thief")
+			if request.Kind == chain.KindWithdrawal {
+				request.Payments[0].Address.Base = r.chain.Named("thief")
 			}
-			return real.Sign(ctx, id, order, unsigned)
+			return real.Sign(ctx, id, request, unsigned)
 		})
 		r.step()
 		r.wantAlarms("signer_refused")
@@ -49,9 +49,9 @@ func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
 type signerFunc func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error)
 
 func (f signerFunc) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
-	return f(ctx, id, order, unsigned)
+	return f(ctx, id, request, unsigned)
 }
 
 // alarms returns the kinds of the open alarms.
@@ -102,9 +102,9 @@ func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
 // onlyAlone is a chain that refuses every transaction with more than one payment, without naming the payment.
 type onlyAlone struct{ *sim.Chain }
 
-func (c onlyAlone) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	if len(order.Payments) > 1 {
+func (c onlyAlone) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	if len(request.Payments) > 1 {
 		return chain.UnsignedTx{}, &chain.RefusedError{Reason: "one of the payments cannot be made"}
 	}
-	return c.Chain.Build(ctx, order)
+	return c.Chain.Build(ctx, request)
 }

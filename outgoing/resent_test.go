@@ -20,11 +20,11 @@ type recorded struct {
 	build func(chain.TxRequest, chain.UnsignedTx, error) (chain.UnsignedTx, error)
 }
 
-func (c *recorded) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	c.built = append(c.built, order)
-	unsigned, err := c.Chain.Build(ctx, order)
+func (c *recorded) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	c.built = append(c.built, request)
+	unsigned, err := c.Chain.Build(ctx, request)
 	if c.build != nil {
-		return c.build(order, unsigned, err)
+		return c.build(request, unsigned, err)
 	}
 	return unsigned, err
 }
@@ -154,8 +154,8 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 		r.chain.SetFloor(100)
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		node := r.record()
-		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
-			if order.Replaces != nil {
+		node.build = func(request chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+			if request.Replaces != nil {
 				return chain.UnsignedTx{}, errors.New("no fees known")
 			}
 			return unsigned, err

@@ -12,8 +12,8 @@ import (
 // reserved returns, for each asset, what the paying address's other transactions take that are signed or about to be
 // signed and in no block. A node's balance does not include them, and two transactions must not count on the same
 // money.
-func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxRequest) ([]chain.Reserve, error) {
-	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Capabilities().ID, order.From.Base, order.ID)
+func (s *Sender) reserved(ctx context.Context, tx *store.Tx, request chain.TxRequest) ([]chain.Reserve, error) {
+	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Capabilities().ID, request.From.Base, request.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxReque
 // addReserved adds what one outgoing transaction takes: what its request pays, and, in the native asset, the highest
 // fee of its newest version: every version's fee is higher than that of the one before.
 func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, error) {
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +37,11 @@ func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, er
 	if err != nil {
 		return nil, err
 	}
-	for _, payment := range order.Payments {
+	for _, payment := range request.Payments {
 		if list, err = reserve(list, payment.Contract, payment.Amount); err != nil {
 			return nil, err
 		}
-		if order.Kind == chain.KindSweep && payment.Contract == "" {
+		if request.Kind == chain.KindSweep && payment.Contract == "" {
 			return list, nil // its fee is part of what it collects
 		}
 	}

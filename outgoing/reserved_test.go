@@ -14,9 +14,9 @@ import (
 )
 
 // reservedOf formats the reserved amounts of a request, as asset and amount.
-func reservedOf(order chain.TxRequest) string {
+func reservedOf(request chain.TxRequest) string {
 	var list []string
-	for _, one := range order.Reserved {
+	for _, one := range request.Reserved {
 		list = append(list, fmt.Sprintf("%q:%s", one.Contract, one.Amount))
 	}
 	slices.Sort(list)
@@ -114,10 +114,10 @@ func TestATransactionLeavesTheFundsOfASweepOfItsAddress(t *testing.T) {
 func (c *recorded) wantReserved(t *testing.T, w bursar.Wallet, want string) {
 	t.Helper()
 	builds := 0
-	for _, order := range c.built {
-		if order.Kind == chain.KindSweep && order.From.Base == w.Address.Base {
+	for _, request := range c.built {
+		if request.Kind == chain.KindSweep && request.From.Base == w.Address.Base {
 			builds++
-			if got := reservedOf(order); got != want {
+			if got := reservedOf(request); got != want {
 				t.Errorf("a node hears %s, want %s", got, want)
 			}
 		}
@@ -141,7 +141,7 @@ func (r *harness) sweepAlso(w bursar.Wallet, token bursar.Currency, units uint64
 	key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}
 	from := chain.Source{Base: w.Address.Base, Key: key}
 	home := bursar.Address{Base: r.hot.Base}
-	order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, From: from, MaxFee: r.sweeper.MaxFee,
+	request := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, From: from, MaxFee: r.sweeper.MaxFee,
 		Payments: []chain.Payment{{Address: home, Contract: token.Contract, Amount: bursar.Units(units)}}}
 	r.do(func(tx *store.Tx) error {
 		h := store.Holding{Base: w.Address.Base, Contract: token.Contract, Branch: key.Branch, Index: w.Index,
@@ -149,7 +149,7 @@ func (r *harness) sweepAlso(w bursar.Wallet, token bursar.Currency, units uint64
 		if err := tx.Holdings().Put(ctx, r.chain.Capabilities().ID, h); err != nil {
 			return err
 		}
-		_, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, order, token.Code)
+		_, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, request, token.Code)
 		return err
 	})
 }

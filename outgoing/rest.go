@@ -18,16 +18,16 @@ const sweepRest = time.Hour
 // the fee is above the amount for a block, or the endpoint is behind. So the address rests and is swept later. Only if
 // the final block shows that the address is empty is it no longer due until its next deposit; reconciliation explains
 // the difference from the books.
-func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
+func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest,
 	cause error) (bursar.OutgoingTx, error) {
-	contract := order.Payments[0].Contract
-	empty, final, err := s.isEmpty(ctx, order.From.Base, contract)
+	contract := request.Payments[0].Contract
+	empty, final, err := s.isEmpty(ctx, request.From.Base, contract)
 	if err != nil { // an unknown balance does not count as empty
-		s.Log.Warn("balance of swept address is not known", "spend", p.ID, "chain", p.Chain, "address", order.From.Base,
+		s.Log.Warn("balance of swept address is not known", "spend", p.ID, "chain", p.Chain, "address", request.From.Base,
 			"error", err)
 	}
 	return s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
-		h, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, contract)
+		h, err := tx.Holdings().Get(ctx, p.Chain, request.From.Base, contract)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 		if err := tx.Holdings().Put(ctx, p.Chain, h); err != nil {
 			return err
 		}
-		s.log(tx, "sweep postponed", now, "address", order.From.Base, "reason", cause, "due", h.Due, "rests_until",
+		s.log(tx, "sweep postponed", now, "address", request.From.Base, "reason", cause, "due", h.Due, "rests_until",
 			h.Rests)
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})

@@ -10,25 +10,25 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// errEarlierReturn is returned if an earlier refund of the same deposit may still be paid: it failed in a block that
+// errEarlierRefund is returned if an earlier refund of the same deposit may still be paid: it failed in a block that
 // was reorged out.
-var errEarlierReturn = errors.New("an earlier refund of the same deposit is no longer in a final block and may be " +
+var errEarlierRefund = errors.New("an earlier refund of the same deposit is no longer in a final block and may be " +
 	"paid after all")
 
 // waitsForEarlier refuses to sign a refund to a sender while an earlier one of the same deposit may be paid.
 func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	open, err := tx.Resolutions().OpenRefund(ctx, n.DepositID, n.Number)
 	if err == nil && open {
-		err = errEarlierReturn
+		err = errEarlierRefund
 	}
 	return err
 }
 
-// settleReturn books a refund to a sender that is final, or makes its deposit unresolved again if the chain proved that
+// settleRefund books a refund to a sender that is final, or makes its deposit unresolved again if the chain proved that
 // it was not paid. A refund that failed on a branch that was reorged out, and was given up then, may have been paid on
 // this branch.
-func (s *Sender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
+func (s *Sender) settleRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
+	return withRefund(ctx, tx, p.ID, func(n bursar.Resolution) error {
 		if n.Status == bursar.ResolutionDone {
 			return nil
 		}
@@ -36,7 +36,7 @@ func (s *Sender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 		if p.Failed {
 			return Unsettle(ctx, tx, n, "the transaction failed on the chain")
 		}
-		if nothing, err := s.returnShort(ctx, tx, n, p); err != nil || nothing {
+		if nothing, err := s.refundShort(ctx, tx, n, p); err != nil || nothing {
 			return err
 		}
 		if n.Status == bursar.ResolutionFailed {
@@ -53,9 +53,9 @@ func (s *Sender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	})
 }
 
-// returnShort raises the alarm for a refund whose token did not deliver it whole. If nothing was delivered, it makes
+// refundShort raises the alarm for a refund whose token did not deliver it whole. If nothing was delivered, it makes
 // the deposit unresolved again and reports true.
-func (s *Sender) returnShort(
+func (s *Sender) refundShort(
 	ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx,
 ) (nothing bool, err error) {
 	short, is, err := shortfall(p, n.Address, n.Amount)
@@ -76,7 +76,7 @@ func (s *Sender) returnShort(
 func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
 	s.Log.Error("failed refund to sender was paid on another branch", "decision", n.ID, "deposit", n.DepositID, "hash",
 		p.TxID)
-	if err := withdrawReturn(ctx, tx, n.DepositID); err != nil {
+	if err := endOtherRefund(ctx, tx, n.DepositID); err != nil {
 		return err
 	}
 	d, err := tx.Deposits().ByID(ctx, n.DepositID)
@@ -105,8 +105,8 @@ func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolu
 	return tx.Alarms().Resolve(ctx, "unattributed", d.ID.String())
 }
 
-// withdrawReturn ends another refund of a deposit that is not signed yet, because an earlier one was paid.
-func withdrawReturn(ctx context.Context, tx *store.Tx, deposit bursar.ID) error {
+// endOtherRefund ends another refund of a deposit that is not signed yet, because an earlier one was paid.
+func endOtherRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID) error {
 	n, err := tx.Resolutions().Standing(ctx, deposit)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil

@@ -14,10 +14,10 @@ import (
 // errRecalled is returned for a refund to a sender that must not be signed any more.
 var errRecalled = errors.New("the refund was called back")
 
-// takeReturn makes an outgoing transaction of the oldest queued refund to a sender, if another transaction may wait for
+// takeRefund makes an outgoing transaction of the oldest queued refund to a sender, if another transaction may wait for
 // a block. It takes one per step, before the withdrawals, so that neither holds up the other. To the chain and to the
 // signer a refund is a withdrawal.
-func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
+func (s *Sender) takeRefund(ctx context.Context, lease store.Lease) error {
 	capabilities := s.Chain.Capabilities()
 	var served []bursar.CurrencyCode
 	var waits bool
@@ -36,7 +36,7 @@ func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 			return err
 		}
 		occupied, err := tx.Outgoing().OccupiedBy(ctx, capabilities.ID, s.Hot.Base)
-		if err != nil || s.room(bursar.ShareRefund, occupied) < 1 {
+		if err != nil || s.capacity(bursar.ShareRefund, occupied) < 1 {
 			return err
 		}
 		open, err := tx.Outgoing().CountOpenShare(ctx, capabilities.ID, bursar.ShareRefund, refundsOpen)
@@ -50,30 +50,30 @@ func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 		if err != nil {
 			return err
 		}
-		return s.payReturn(ctx, tx, n)
+		return s.payRefund(ctx, tx, n)
 	})
 }
 
 // refundsOpen is the maximum number of refunds to senders that are open at once; the others stay queued.
 const refundsOpen = 100
 
-func (s *Sender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
+func (s *Sender) payRefund(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	d, err := tx.Deposits().ByID(ctx, n.DepositID)
 	if err != nil {
 		return err
 	}
-	order := s.pay(chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount})
-	_, err = insert(ctx, tx, bursar.OutgoingTx{Chain: n.Chain, Currency: n.Currency, Share: bursar.ShareRefund}, order)
+	request := s.pay(chain.Payment{Address: n.Address, Contract: d.Contract, Amount: n.Amount})
+	_, err = insert(ctx, tx, bursar.OutgoingTx{Chain: n.Chain, Currency: n.Currency, Share: bursar.ShareRefund}, request)
 	if err != nil {
 		return err
 	}
-	n.OutgoingID = order.ID
+	n.OutgoingID = request.ID
 	s.Log.Info("refund assigned to outgoing transaction", "decision", n.ID, "deposit", n.DepositID,
-		"spend", order.ID, "chain", n.Chain)
+		"spend", request.ID, "chain", n.Chain)
 	return tx.Resolutions().SetStatus(ctx, n, n.Status)
 }
 
-const leftTheChain = "the deposit was reorged out before it was refunded"
+const depositReorgedOut = "the deposit was reorged out before it was refunded"
 
 // Unsettle ends a refund to a sender that paid nobody and never will, in a database transaction that has locked the
 // chain. Its deposit is unresolved again, unless the deposit itself has been reorged out. reason is shown to the
@@ -121,7 +121,7 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	}
 	s.Log.Warn("refund to sender given up before signing", "spend", p.ID, "chain", p.Chain)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		err := withReturn(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, leftTheChain) })
+		err := withRefund(ctx, tx, now.ID, func(n bursar.Resolution) error { return Unsettle(ctx, tx, n, depositReorgedOut) })
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
 		return nil
 	}
-	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
+	return withRefund(ctx, tx, p.ID, func(n bursar.Resolution) error {
 		d, err := tx.Deposits().ByID(ctx, n.DepositID)
 		if err != nil {
 			return err
@@ -159,13 +159,13 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	})
 }
 
-// nameReturn records the transaction that pays a refund. It returns an error for a refund that was called back while it
+// nameRefund records the transaction that pays a refund. It returns an error for a refund that was called back while it
 // was signed: those bytes are then neither stored nor sent.
-func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
+func (s *Sender) nameRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
 	if err := mayBeSigned(ctx, tx, p); err != nil {
 		return err
 	}
-	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
+	return withRefund(ctx, tx, p.ID, func(n bursar.Resolution) error {
 		if n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned {
 			return nil // it was settled before a reorg deeper than finality
 		}
@@ -174,8 +174,8 @@ func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 	})
 }
 
-// withReturn calls f with the refund that an outgoing transaction pays, if it pays one.
-func withReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, f func(bursar.Resolution) error) error {
+// withRefund calls f with the refund that an outgoing transaction pays, if it pays one.
+func withRefund(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, f func(bursar.Resolution) error) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, outgoingID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -189,9 +189,9 @@ func withReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, f func(
 	return nil
 }
 
-// requeueReturn requeues a refund whose transaction can never be included.
-func requeueReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
-	return withReturn(ctx, tx, outgoingID, func(n bursar.Resolution) error {
+// requeueRefund requeues a refund whose transaction can never be included.
+func requeueRefund(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
+	return withRefund(ctx, tx, outgoingID, func(n bursar.Resolution) error {
 		if n.Status != bursar.ResolutionSigned {
 			return nil // it failed in a block that was reorged out, and its deposit was resolved again
 		}

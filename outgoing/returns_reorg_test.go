@@ -89,10 +89,10 @@ func TestASignatureThatComesTooLateIsDiscarded(t *testing.T) {
 		d := r.astray()
 		r.sendBack(d, "sender")
 		real, signed := r.sender.Signer, false
-		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
 			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
-			out, err := real.Sign(ctx, id, order, unsigned)
-			if order.Kind == chain.KindWithdrawal && !signed {
+			out, err := real.Sign(ctx, id, request, unsigned)
+			if request.Kind == chain.KindWithdrawal && !signed {
 				signed = true
 				r.chain.Reorg(3, d.TxID)
 				for more := true; more && err == nil; {

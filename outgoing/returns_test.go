@@ -186,12 +186,12 @@ func TestTheSignerChecksARefundAgainstItsRequest(t *testing.T) {
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.sendBack(d, "sender")
 		real := r.sender.Signer
-		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
 			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
-			if order.Kind == chain.KindWithdrawal {
-				order.Payments[0].Address.Base = r.chain.Named("thief")
+			if request.Kind == chain.KindWithdrawal {
+				request.Payments[0].Address.Base = r.chain.Named("thief")
 			}
-			return real.Sign(ctx, id, order, unsigned)
+			return real.Sign(ctx, id, request, unsigned)
 		})
 		r.step()
 		r.wantAlarms("signer_refused")

@@ -66,7 +66,7 @@ func (s *Sender) broadcast(
 	if other || more {
 		replaced, err := s.replaceByLess(ctx, lease, state, p, newest)
 		if !replaced && (other || err != nil) {
-			return errors.Join(err, s.endDead(ctx, lease, p, versions)) // if nothing can replace it, it may have expired
+			return errors.Join(err, s.endIfExpired(ctx, lease, p, versions)) // if nothing can replace it, it may have expired
 		}
 		if replaced {
 			return err
@@ -172,9 +172,9 @@ func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, e
 	return true, nil
 }
 
-// endDead gives up an outgoing transaction if it is proven that none of its versions can be included, and otherwise
-// does nothing.
-func (s *Sender) endDead(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version) error {
+// endIfExpired gives up an outgoing transaction if it is proven that none of its versions can be included, and
+// otherwise does nothing.
+func (s *Sender) endIfExpired(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version) error {
 	if expired, err := s.expired(ctx, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
@@ -245,5 +245,5 @@ func (s *Sender) requeuePaid(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 			return err
 		}
 	}
-	return requeueReturn(ctx, tx, p.ID)
+	return requeueRefund(ctx, tx, p.ID)
 }

@@ -22,7 +22,9 @@ import (
 
 // Signer signs an unsigned transaction after checking it against its request.
 type Signer interface {
-	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)
+	Sign(
+		ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
+	) (chain.SignedTx, error)
 }
 
 // settleAtOnce is the maximum number of outgoing transactions that one step settles.
@@ -118,7 +120,7 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	var steps []func() error
 	if state.Halted == "" {
 		steps = append(steps, func() error {
-			return s.takeReturn(ctx, lease)
+			return s.takeRefund(ctx, lease)
 		}, func() error { return s.takeQueue(ctx, lease) },
 			func() error { return s.consolidate(ctx, lease, state) })
 	}
@@ -182,7 +184,7 @@ func (s *Sender) reconsider(
 		}
 	}
 	if p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved {
-		if p, err = s.withPoint(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
+		if p, err = s.endPointless(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
 		}
 	}

@@ -127,7 +127,7 @@ func (s *Sender) settlePayments(
 			return fmt.Errorf("withdrawal %s: %w", w.ID, err)
 		}
 	}
-	return s.settleReturn(ctx, tx, p)
+	return s.settleRefund(ctx, tx, p)
 }
 
 // payouts returns the handler that changes the status of withdrawals.

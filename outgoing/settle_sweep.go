@@ -15,11 +15,11 @@ import (
 // swept. The part of a token that did not reach the hot wallet is the operator's loss. Unless the sweep was adopted,
 // its request is updated to the amount that was taken.
 func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) error {
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return err
 	}
-	sweep, adopted := &order.Payments[0], len(unsigned.Bytes) == 0
+	sweep, adopted := &request.Payments[0], len(unsigned.Bytes) == 0
 	if !adopted { // each of several versions may have moved another asset
 		if *sweep, err = s.sweptBy(unsigned, *sweep); err != nil {
 			return err
@@ -31,7 +31,7 @@ func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 	}
 	if !p.Failed && !adopted { // the bytes of an adopted sweep are not known: only its request says what it moved
 		sweep.Amount = gone
-		text, err := json.Marshal(order)
+		text, err := json.Marshal(request)
 		if err != nil {
 			return fmt.Errorf("encode transaction request: %w", err)
 		}
@@ -39,7 +39,7 @@ func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 			return err
 		}
 	}
-	h, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, sweep.Contract)
+	h, err := tx.Holdings().Get(ctx, p.Chain, request.From.Base, sweep.Contract)
 	if err != nil {
 		return err
 	}

@@ -28,10 +28,10 @@ var shares = []share{
 	{bursar.ShareSweep, 64, 16, 16},
 }
 
-// room is the number of further transactions of a share that may wait for a block from the hot wallet. Each share has
-// places that no other takes, so that top-ups and refunds do not wait for the end of a rush of withdrawals, nor
+// capacity is the number of further transactions of a share that may wait for a block from the hot wallet. Each share
+// has places that no other takes, so that top-ups and refunds do not wait for the end of a rush of withdrawals, nor
 // withdrawals for theirs.
-func (s *Sender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingShare]int) int {
+func (s *Sender) capacity(name bursar.OutgoingShare, occupied map[bursar.OutgoingShare]int) int {
 	all := max(1, s.Chain.Capabilities().MaxPending)
 	total := 0
 	for _, n := range occupied {
@@ -136,7 +136,7 @@ func (s *Sender) advanceNew(
 	}
 	var vain []bursar.ID
 	for _, p := range due {
-		if len(vain) == part.vain || p.Base == s.Hot.Base && s.room(part.name, occupied) < 1 && !isVoiding(p) {
+		if len(vain) == part.vain || p.Base == s.Hot.Base && s.capacity(part.name, occupied) < 1 && !isVoiding(p) {
 			break
 		}
 		after, err := s.advanceNoted(ctx, lease, state, p)

@@ -17,11 +17,11 @@ const AlarmShort = "payout_short"
 // the whole amount. A token may report that a transfer succeeded and deliver nothing, or less: only its own event shows
 // what was delivered.
 func shortfall(p bursar.OutgoingTx, to bursar.Address, amount bursar.Amount) (chain.Shortfall, bool, error) {
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return chain.Shortfall{}, false, err
 	}
-	payment, is := order.PaymentTo(to, amount)
+	payment, is := request.PaymentTo(to, amount)
 	if !is || p.Failed {
 		return chain.Shortfall{}, false, nil
 	}

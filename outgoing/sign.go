@@ -13,7 +13,7 @@ import (
 
 // sign has a reserved transaction signed, and stores the bytes before they are sent anywhere.
 func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
-	order, err := Order(p)
+	request, err := Order(p)
 	if err != nil {
 		return p, err
 	}
@@ -21,7 +21,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	if err != nil {
 		return p, err
 	}
-	if err := s.ask(ctx, passage{p, order, stepSign, lease}); err != nil {
+	if err := s.ask(ctx, passage{p, request, stepSign, lease}); err != nil {
 		return p, err
 	}
 	if s.Marks != nil {
@@ -29,17 +29,17 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 			return p, fmt.Errorf("count the signature: %w", err)
 		}
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, order, unsigned)
+	signed, err := s.Signer.Sign(ctx, p.Chain, request, unsigned)
 	if err != nil {
 		if s.Marks != nil {
 			s.Marks.Unsigned(p.Chain, p.ID)
 		}
-		return s.cannotSign(ctx, lease, p, order, unsigned, err)
+		return s.cannotSign(ctx, lease, p, request, unsigned, err)
 	}
-	after, err := s.store(ctx, passage{p, order, stepSign, lease}, signedVersion{unsigned, signed, 0},
+	after, err := s.store(ctx, passage{p, request, stepSign, lease}, signedVersion{unsigned, signed, 0},
 		bursar.OutgoingSigned)
 	var held *HeldError
-	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierReturn)) {
+	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierRefund)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were discarded
 	}
 	return after, err
@@ -66,7 +66,7 @@ func (s *Sender) store(
 		if now.Height > 0 {
 			return nil
 		}
-		if err := s.gate(ctx, tx, passage{now, p.order, p.step, p.lease}); err != nil {
+		if err := s.gate(ctx, tx, passage{now, p.request, p.step, p.lease}); err != nil {
 			return err
 		}
 		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // the change of a version that this one replaces
@@ -92,7 +92,7 @@ func (s *Sender) store(
 		if err := s.nameWithdrawals(ctx, tx, now.ID, b.signed.TxID); err != nil {
 			return err
 		}
-		if err := s.nameReturn(ctx, tx, now, b.signed.TxID); err != nil {
+		if err := s.nameRefund(ctx, tx, now, b.signed.TxID); err != nil {
 			return err
 		}
 		now.Unsigned, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
@@ -119,14 +119,14 @@ func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, outgoingID b
 // cannotSign frees the reservations of an unsigned transaction that the signer refused: nothing was signed, so it can
 // pay nobody. The request stays and is built again; an alarm says why. A batch of several withdrawals that exceeds the
 // hourly limit is requeued and retried in smaller batches.
-func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
+func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, request chain.TxRequest,
 	unsigned chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
 	}
 	halted := refused.Reason == signer.ReasonHalted
-	smaller := refused.Reason == signer.ReasonPace && len(order.Payments) > 1 && order.Kind == chain.KindWithdrawal
+	smaller := refused.Reason == signer.ReasonPace && len(request.Payments) > 1 && request.Kind == chain.KindWithdrawal
 	if !smaller && !halted && p.Error != cause.Error() {
 		s.Log.Error("signer refused an unsigned transaction", "spend", p.ID, "chain", p.Chain, "error", cause)
 	}
@@ -146,7 +146,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		})
 	})
 	if err == nil && smaller {
-		s.batch[p.Currency] = max(1, len(order.Payments)/2)
+		s.batch[p.Currency] = max(1, len(request.Payments)/2)
 		return s.requeue(ctx, lease, after)
 	}
 	if halted {

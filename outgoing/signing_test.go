@@ -29,13 +29,13 @@ type diary struct {
 	halt   func() // after the signature
 }
 
-func (d *diary) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+func (d *diary) Sign(ctx context.Context, id bursar.ChainID, request chain.TxRequest,
 	unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 	d.lines = append(d.lines, "signed")
 	if d.signer != nil {
 		return chain.SignedTx{}, d.signer
 	}
-	signed, err := d.Signer.Sign(ctx, id, order, unsigned)
+	signed, err := d.Signer.Sign(ctx, id, request, unsigned)
 	if d.halt != nil {
 		d.halt()
 	}

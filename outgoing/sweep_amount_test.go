@@ -41,11 +41,11 @@ func (c *collecting) Holdings(ctx context.Context, bases []string, contract stri
 	return held, err
 }
 
-func (c *collecting) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
-	if order.Kind == chain.KindSweep {
-		c.built = append(c.built, order.Payments[0].Amount.String())
+func (c *collecting) Build(ctx context.Context, request chain.TxRequest) (chain.UnsignedTx, error) {
+	if request.Kind == chain.KindSweep {
+		c.built = append(c.built, request.Payments[0].Amount.String())
 	}
-	return c.Chain.Build(ctx, order)
+	return c.Chain.Build(ctx, request)
 }
 
 // A sweep collects what the final chain holds when it is built, according to the node or else to the books, although

@@ -24,7 +24,7 @@ func (s *Sender) topUp(ctx context.Context, lease store.Lease, p bursar.Outgoing
 			&chain.TooDearError{Fee: need.Amount, Limit: most})
 	}
 	to := chain.Payment{Address: bursar.Address{Base: need.Source.Base}, Amount: need.Amount}
-	order := chain.TxRequest{
+	request := chain.TxRequest{
 		ID:       s.IDs.Next(),
 		Kind:     chain.KindGasTopUp,
 		Payments: []chain.Payment{to},
@@ -45,7 +45,7 @@ func (s *Sender) topUp(ctx context.Context, lease store.Lease, p bursar.Outgoing
 				return err
 			}
 		}
-		_, err := insert(ctx, tx, top, order)
+		_, err := insert(ctx, tx, top, request)
 		return err
 	})
 	return errors.Join(need, err)

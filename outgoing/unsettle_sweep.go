@@ -14,14 +14,14 @@ import (
 // unsettleSweep adds what a settled sweep collected, according to its request, back to the books of the address that
 // was swept, and undoes the booking of what its token kept.
 func (h *Inclusions) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
 		return fmt.Errorf("decode the transaction request: %w", err)
 	}
-	if len(order.Payments) != 1 {
-		return fmt.Errorf("a sweep has %d payments, want 1", len(order.Payments))
+	if len(request.Payments) != 1 {
+		return fmt.Errorf("a sweep has %d payments, want 1", len(request.Payments))
 	}
-	sweep := order.Payments[0]
+	sweep := request.Payments[0]
 	gone, err := collected(p, sweep)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (h *Inclusions) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.O
 	if err := h.unsettleShortSweep(ctx, tx, p, sweep); err != nil {
 		return err
 	}
-	held, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, sweep.Contract)
+	held, err := tx.Holdings().Get(ctx, p.Chain, request.From.Base, sweep.Contract)
 	if err != nil {
 		return err
 	}

@@ -118,9 +118,9 @@ func (r *harness) ordered(code bursar.CurrencyCode) (bases []string, orders []ch
 	r.do(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().OpenSweeps(ctx, bursar.Ethereum, code, 100)
 		for _, p := range open {
-			order, err := outgoing.Order(p)
+			request, err := outgoing.Order(p)
 			r.need(err)
-			bases, orders = append(bases, order.From.Base), append(orders, order)
+			bases, orders = append(bases, request.From.Base), append(orders, request)
 		}
 		return err
 	})
@@ -146,12 +146,12 @@ func TestASweepWorthItsFeeIsRequestedOnce(t *testing.T) {
 	if !slices.Equal(bases, []string{"large"}) {
 		t.Fatalf("swept are %q, want one address", bases)
 	}
-	order := orders[0]
+	request := orders[0]
 	want := chain.Payment{Address: bursar.Address{Base: "hot"}, Amount: bursar.Units(2000)}
-	if order.Kind != chain.KindSweep || len(order.Payments) != 1 || order.Payments[0] != want ||
-		order.MaxFee != bursar.Units(777) ||
-		order.From.Key != (chain.KeyRef{Family: "evm", Index: 2}) {
-		t.Errorf("the request is %+v", order)
+	if request.Kind != chain.KindSweep || len(request.Payments) != 1 || request.Payments[0] != want ||
+		request.MaxFee != bursar.Units(777) ||
+		request.From.Key != (chain.KeyRef{Family: "evm", Index: 2}) {
+		t.Errorf("the request is %+v", request)
 	}
 	if len(r.asked) != 2 { // the others are asked about once, all together
 		t.Errorf("quotes asked: %+v", r.asked)

@@ -137,11 +137,11 @@ func (s *Sweeper) collect(
 // without returns what is missing beyond what the sweeps in progress bring.
 func without(lacking bursar.Amount, open []bursar.OutgoingTx) (bursar.Amount, error) {
 	for _, p := range open {
-		order, err := outgoing.Order(p)
+		request, err := outgoing.Order(p)
 		if err != nil {
 			return lacking, err
 		}
-		lacking = lacking.SubOrZero(order.Payments[0].Amount)
+		lacking = lacking.SubOrZero(request.Payments[0].Amount)
 	}
 	return lacking, nil
 }
@@ -150,7 +150,7 @@ func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.
 	capabilities := s.Chain.Capabilities()
 	payment := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
 	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: capabilities.Family, Branch: h.Branch, Index: h.Index}}
-	order := chain.TxRequest{
+	request := chain.TxRequest{
 		ID:       s.IDs.Next(),
 		Kind:     chain.KindSweep,
 		Payments: []chain.Payment{payment},
@@ -162,11 +162,11 @@ func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		ordered, err = outgoing.InsertSweep(ctx, tx, capabilities.ID, order, currency.Code)
+		ordered, err = outgoing.InsertSweep(ctx, tx, capabilities.ID, request, currency.Code)
 		return err
 	})
 	if err == nil && ordered {
-		s.Log.Info("sweep requested", "spend", order.ID, "chain", capabilities.ID, "address", h.Base,
+		s.Log.Info("sweep requested", "spend", request.ID, "chain", capabilities.ID, "address", h.Base,
 			"currency", currency.Code)
 	}
 	return err
