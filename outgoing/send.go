@@ -174,7 +174,9 @@ func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, e
 
 // endIfExpired gives up an outgoing transaction if it is proven that none of its versions can be included, and
 // otherwise does nothing.
-func (s *Sender) endIfExpired(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) endIfExpired(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, versions []store.Version,
+) error {
 	if expired, err := s.expired(ctx, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
