@@ -97,7 +97,7 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 200 { // a switch of protocols has no body that ends
-		io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status is the answer, whatever happens after it
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status is the answer, whatever happens after it
 	}
 	a := answer{outcome: outcomeOf(resp.StatusCode), code: resp.StatusCode,
 		after: retryAfter(resp.StatusCode, resp.Header, d.now())}
