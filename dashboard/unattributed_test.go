@@ -30,7 +30,7 @@ func TestThePageSaysHowToDecide(t *testing.T) {
 		}
 		return answer.Body.String()
 	}
-	if strings.Contains(page(), "fits no wallet") {
+	if strings.Contains(page(), "Unattributed deposits") {
 		t.Error("the page has an empty section")
 	}
 	d := bursar.Deposit{ID: bursar.ID{8}, Purpose: bursar.ForUnattributed, Currency: "XRP", Chain: bursar.XRPL,
