@@ -138,7 +138,7 @@ func (b *books) halts() (list []store.Halt) {
 func (b *books) well() {
 	b.Helper()
 	if faults := b.found(); len(faults) > 0 {
-		b.Fatalf("the books contradict themselves: %v", faults)
+		b.Fatalf("the books are inconsistent: %v", faults)
 	}
 	if _, all, err := b.auditor.VerifyAll(ctx); err != nil || len(all) > 0 {
 		b.Fatalf("the whole verification finds %v, %v", all, err)
@@ -244,7 +244,7 @@ func TestATakenEntryIsFound(t *testing.T) {
 	})
 }
 
-// An entry that somebody else writes, with postings and balances that go with it, is under no link.
+// An entry that somebody else writes, with postings and balances that go with it, has no link.
 func TestAForgedEntryIsFound(t *testing.T) {
 	each(t, func(b *books) {
 		forge(b)

@@ -97,7 +97,7 @@ func load(t *testing.T, url, text string) map[ledger.Key]ledger.Balance {
 func (b *books) faultless() {
 	b.Helper()
 	if faults := b.found(); len(faults) > 0 {
-		b.Fatalf("the books contradict themselves: %v", faults)
+		b.Fatalf("the books are inconsistent: %v", faults)
 	}
 	if _, all, err := b.auditor.VerifyAll(ctx); err != nil || len(all) > 0 {
 		b.Fatalf("the whole verification finds %v, %v", all, err)
