@@ -65,7 +65,7 @@ func TestUncovered(t *testing.T) {
 		v, alarms := judged(t, db, reconcile.Uncovered,
 			ledger.NetworkFee("bitcoin:b", 0, "BTC", bursar.Units(60_000_000), at))
 		if v.OK() || len(alarms) != 1 || !strings.Contains(alarms[0].Message,
-			"0.60000000 BTC more is owed than is held: 6.99000000 BTC are owed, custody has 6.39000000 BTC") {
+			"liabilities exceed custody by 0.60000000 BTC: 6.99000000 BTC are owed, 6.39000000 BTC are held") {
 			t.Fatalf("the verdict is %+v, the alarms %+v", v.Problems, alarms)
 		}
 		capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "BTC",

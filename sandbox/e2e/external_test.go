@@ -60,7 +60,7 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 		t.Errorf("the treasury's order is %s, and its receiver holds %v units", w.taken(), held)
 	}
 	if out, err := w.try("reconcile", "--json"); err == nil ||
-		!strings.Contains(err.Error(), "uncovered: 6.25 USDT more is owed than is held") {
+		!strings.Contains(err.Error(), "uncovered: liabilities exceed custody by 6.25 USDT") {
 		t.Errorf("customers' tokens were stolen, and reconcile says %v\n%s", err, out)
 	}
 	w.coverLosses()
