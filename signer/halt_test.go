@@ -52,7 +52,7 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "")
 	b.signer.AwaitHalts()
-	b.wantHalted(utxoRequest, "no service has said since the start what is halted")
+	b.wantHalted(utxoRequest, "no service has sent the halts since the signer started")
 	tell(Halts{Number: 4})
 	b.wantHalted(utxoRequest, "")
 }

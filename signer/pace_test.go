@@ -42,12 +42,12 @@ func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 		payment chain.Payment
 		says    string
 	}{
-		{pay("alice", 41), "41 units of the chain's coin are to leave, and 40 more may within this hour"},
+		{pay("alice", 41), "41 units of the native asset exceed what hourly_limit allows within this hour, which is 40 more"},
 		{pay("alice", 101),
-			"101 units of the chain's coin are to leave, and no hour allows more than 100: raise hourly_limit or cancel the " +
+			"101 units of the native asset exceed hourly_limit, which is 100: raise hourly_limit or cancel the " +
 				"withdrawal"},
 		{token("alice", 11),
-			"11 units of token are to leave, and no hour allows more than 10: raise hourly_limit or cancel the withdrawal"},
+			"11 units of token exceed hourly_limit, which is 10: raise hourly_limit or cancel the withdrawal"},
 	} {
 		_, err := b.sign(b.paying(2, test.payment))
 		var refused *RefusalError

@@ -149,7 +149,8 @@ func TestARefusalArrivesAsOne(t *testing.T) {
 		t.Fatalf("got %v, want %v", err, want)
 	}
 	stop()
-	if log := b.log.String(); !strings.Contains(log, "spend refused") || !strings.Contains(log, "reason=unpaid") {
+	if log := b.log.String(); !strings.Contains(log, "outgoing transaction refused") ||
+		!strings.Contains(log, "reason=unpaid") {
 		t.Errorf("the log says %s", log)
 	}
 }
@@ -262,7 +263,7 @@ func TestSockets(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 {
 		t.Errorf("the socket is %v, %v", info, err)
 	}
-	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "listens on "+path+" already") {
+	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "another signer listens on "+path) {
 		t.Errorf("a second signer: %v", err)
 	}
 	stop()
@@ -272,7 +273,7 @@ func TestSockets(t *testing.T) {
 	b.must(left.Close())
 	b.serve(at)()
 	b.must(os.WriteFile(path, []byte("precious"), 0o600))
-	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "no socket") {
+	if _, err := at.Listen(t.Context()); err == nil || !strings.Contains(err.Error(), "not a socket") {
 		t.Errorf("over a file: %v", err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "precious" {
