@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/config"
 )
 
-func TestWhoMayAskHowOften(t *testing.T) {
+func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, `
 limits:
@@ -76,7 +76,7 @@ func TestAccessInTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestAShortHoldIsForTests has holds that would protect nobody's money.
+// TestAShortHoldIsForTests has holds that would protect no money.
 func TestAShortHoldIsForTests(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"0s": 0, "1s": time.Second, "1h": time.Hour} {

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/config"
 )
 
-func TestTheEnvironmentWinsOverTheFile(t *testing.T) {
+func TestTheEnvironmentOverridesTheFile(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, `
 listen: 127.0.0.1:1

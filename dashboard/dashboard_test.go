@@ -111,7 +111,7 @@ func visibleText(page string) string {
 }
 
 // The page shows the state of chains, nodes, queues, money and withdrawals, and problems.
-func TestThePageShowsWhatThereIs(t *testing.T) {
+func TestThePageShowsTheState(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w := show(t, furnished(t, db))
 		text := visibleText(w.Body.String())
@@ -139,7 +139,7 @@ func TestThePageShowsWhatThereIs(t *testing.T) {
 }
 
 // An empty database has a page that says so.
-func TestThePageOfNothing(t *testing.T) {
+func TestThePageOfAnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	registry, err := bursar.NewRegistry(bursar.Standard())
 	if err != nil {
@@ -157,7 +157,7 @@ func TestThePageOfNothing(t *testing.T) {
 
 // Text of others is escaped, and metadata is not shown at all. The page loads and runs nothing, and the browser is
 // instructed to refuse it if it did; the only allowed style is the page's own.
-func TestThePageIsNobodyElses(t *testing.T) {
+func TestThePageEscapesAndLoadsNothing(t *testing.T) {
 	t.Parallel()
 	w := show(t, furnished(t, storetest.Open(t, storetest.SQLite(t))))
 	page := w.Body.String()

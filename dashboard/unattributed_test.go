@@ -13,7 +13,7 @@ import (
 )
 
 // The page shows what waits for a decision, with the command to type once it can be typed.
-func TestThePageSaysHowToDecide(t *testing.T) {
+func TestThePageSaysHowToResolve(t *testing.T) {
 	ctx := context.Background()
 	db := storetest.Open(t, storetest.SQLite(t))
 	registry, err := bursar.NewRegistry(bursar.Standard())

@@ -19,15 +19,15 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// fakeChain is a Signable whose transactions are the JSON of what they do, so that a test can make any transaction. The
-// digests are the test's own; Assemble checks every signature as a real adapter does.
+// fakeChain is a Signable whose transactions are the JSON of what they do, so that a test can build any transaction.
+// The digests are the test's own; Assemble checks every signature as a real adapter does.
 type fakeChain struct {
 	curve chain.Curve
-	keys  *Keys                 // to find the ed25519 key behind an address, which hides it
+	keys  *Keys                 // used to find the ed25519 key behind an address, which hides it
 	alter func(*chain.SignedTx) // what a faulty adapter does at the end
 }
 
-// readingChain can read its signed transactions as well.
+// readingChain can read its signed transactions too.
 type readingChain struct {
 	fakeChain
 	reread func(*chain.Contents)
@@ -44,7 +44,7 @@ func (f fakeChain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, er
 
 func (f fakeChain) ParseAddress(s string) (bursar.Address, error) { return bursar.SplitMemo(s) }
 
-// ParseContract takes letters in any case, as contracts of Ethereum's kind are written; small ones are canonical.
+// ParseContract accepts letters in any case, as in contracts of EVM chains; lower case is canonical.
 func (f fakeChain) ParseContract(s string) (string, error) {
 	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsLetter(c) }) {
 		return "", bursar.ErrBadAddress
@@ -174,7 +174,7 @@ func token(base string, units uint64) chain.Payment {
 	return p
 }
 
-// request is what Sign is asked, with the unsigned transaction still open so that a test can spoil it.
+// request holds the arguments of Sign, with the contents not yet encoded so that a test can change them.
 type request struct {
 	chain    bursar.ChainID
 	order    chain.TxRequest
@@ -188,7 +188,7 @@ func in(source chain.Source, digest []byte) chain.Input {
 
 func digest(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 
-// sign closes the unsigned transaction and asks for signatures.
+// sign encodes the unsigned transaction and requests signatures.
 func (b *bench) sign(r request) (chain.SignedTx, error) {
 	b.t.Helper()
 	if r.unsigned.Bytes == nil {
@@ -242,7 +242,7 @@ func (b *bench) sweep() request {
 	return r
 }
 
-// topUp brings gas to a deposit address, which Change names.
+// topUp sends gas to a deposit address, which is in Change.
 func (b *bench) topUp() request {
 	r := b.withNonce()
 	r.order.Kind, r.order.Change = chain.KindGasTopUp, b.source(FamilyEVM, chain.DepositBranch, 3)
@@ -251,7 +251,7 @@ func (b *bench) topUp() request {
 	return r
 }
 
-// sweepOnEd25519 is signed by the deposit key and by the hot key, which pays the fee.
+// sweepOnEd25519 is signed by the deposit key and by the hot wallet's key, which pays the fee.
 func (b *bench) sweepOnEd25519() request {
 	hot, from := b.source(FamilySolana, chain.OwnBranch, 0), b.source(FamilySolana, chain.DepositBranch, 1)
 	message := []byte("a message of the chain")

@@ -42,7 +42,7 @@ func (b *bench) wantRefusals(tests []refusalTest) {
 	}
 }
 
-func TestRefusesOrders(t *testing.T) {
+func TestRefusesRequests(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	utxoRequest, nonce := b.withUTXOs, b.withNonce
@@ -81,7 +81,7 @@ func TestRefusesOrders(t *testing.T) {
 		{"change to a deposit address", ReasonChange, utxoRequest, func(r *request) {
 			r.order.Change = r.contents.Inputs[0].Source
 		}},
-		{"change to a stranger", ReasonChange, utxoRequest, func(r *request) { r.order.Change.Base = "mallory" }},
+		{"change to an external address", ReasonChange, utxoRequest, func(r *request) { r.order.Change.Base = "mallory" }},
 		{"change nowhere", ReasonChange, utxoRequest, func(r *request) { r.order.Change = chain.Source{} }},
 		{"change by another key", ReasonChange, utxoRequest, func(r *request) { r.order.Change.Key.Index = 1 }},
 		{"payer unknown", ReasonSource, nonce, func(r *request) { r.order.From = chain.Source{} }},
@@ -91,7 +91,7 @@ func TestRefusesOrders(t *testing.T) {
 	})
 }
 
-// TestRefusesOwnMovements is about sweeps and top-ups, whose money must stay ours.
+// TestRefusesOwnMovements covers sweeps and top-ups, whose money must stay ours.
 func TestRefusesOwnMovements(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -107,16 +107,16 @@ func TestRefusesOwnMovements(t *testing.T) {
 			r.contents.Payments = r.order.Payments
 		}},
 		{"a sweep with a memo", ReasonOrder, sweep, func(r *request) { r.order.Payments[0].Address.HasMemo = true }},
-		{"gas for a stranger", ReasonOrder, topUp, func(r *request) {
+		{"gas for an external address", ReasonOrder, topUp, func(r *request) {
 			r.order.Payments[0].Address.Base = "mallory"
 			r.contents.Payments = r.order.Payments
 		}},
-		{"gas for a stranger called ours", ReasonSource, topUp, func(r *request) {
+		{"gas for an external address called ours", ReasonSource, topUp, func(r *request) {
 			r.order.Change.Base = "mallory"
 			r.order.Payments[0].Address.Base = "mallory"
 			r.contents.Payments = r.order.Payments
 		}},
-		{"gas for the hot address", ReasonOrder, topUp, func(r *request) {
+		{"gas for the hot wallet", ReasonOrder, topUp, func(r *request) {
 			r.order.Change = r.order.From
 			r.order.Payments[0].Address.Base = r.order.From.Base
 			r.contents.Payments = r.order.Payments
@@ -127,7 +127,7 @@ func TestRefusesOwnMovements(t *testing.T) {
 		}},
 		{"gas with a memo", ReasonOrder, topUp, func(r *request) { r.order.Payments[0].Address.HasMemo = true }},
 		{"gas without a key", ReasonSource, topUp, func(r *request) { r.order.Change = chain.Source{} }},
-		{"gas on a chain of coins", ReasonOrder, utxoRequest, func(r *request) {
+		{"gas on the UTXO model", ReasonOrder, utxoRequest, func(r *request) {
 			r.order.Kind, r.order.Payments = chain.KindGasTopUp, r.order.Payments[:1]
 		}},
 		{"gas that a deposit address gives itself", ReasonOrder, topUp, func(r *request) { r.order.From = r.order.Change }},
@@ -158,7 +158,7 @@ func TestRefusesContents(t *testing.T) {
 		{"one unit more", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(8) }},
 		{"to somebody else", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Address.Base = "mallory" }},
 		{"another token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "forgery" }},
-		{"coin for token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "" }},
+		{"native asset for token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "" }},
 		{"a memo added", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Address.HasMemo = true }},
 		{"amounts exchanged", ReasonUnpaid, utxoRequest, func(r *request) {
 			r.contents.Payments[0].Amount, r.contents.Payments[1].Amount = r.contents.Payments[1].Amount,
@@ -246,17 +246,17 @@ func TestRefusesInputsAndFees(t *testing.T) {
 		{"no message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = nil }},
 		{"a long message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = make([]byte, maxMessage+1) }},
 		{"an input twice", ReasonDigest, utxoRequest, func(r *request) { r.contents.Inputs[0] = r.contents.Inputs[1] }},
-		{"a coin unclaimed", ReasonReservations, utxoRequest, func(r *request) {
+		{"a UTXO without a reservation", ReasonReservations, utxoRequest, func(r *request) {
 			r.unsigned.Reservations = r.unsigned.Reservations[:1]
 		}},
-		{"a coin claimed twice", ReasonReservations, utxoRequest, func(r *request) {
+		{"a UTXO reserved twice", ReasonReservations, utxoRequest, func(r *request) {
 			r.unsigned.Reservations[1] = r.unsigned.Reservations[0]
 		}},
-		{"a claim too many", ReasonReservations, utxoRequest, func(r *request) {
+		{"a reservation too many", ReasonReservations, utxoRequest, func(r *request) {
 			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
 		}},
 		{"fee understated", ReasonFee, utxoRequest, func(r *request) { r.unsigned.Fee = bursar.Units(799) }},
-		{"fee above the order's", ReasonFee, utxoRequest, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
+		{"fee above the request's", ReasonFee, utxoRequest, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
 		{"fee above the policy's", ReasonFee, utxoRequest, func(r *request) {
 			r.order.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(5000), bursar.Units(5000),
 				bursar.Units(1001), 5000
@@ -289,12 +289,12 @@ func TestRefusesOverflow(t *testing.T) {
 func TestRefusesAlteredTransactions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*chain.SignedTx){
-		"no id":                     func(tx *chain.SignedTx) { tx.TxID = "" },
-		"no bytes":                  func(tx *chain.SignedTx) { tx.Raw = nil },
-		"change to a stranger":      func(tx *chain.SignedTx) { tx.Change[0].Source.Base = "mallory" },
-		"change by another key":     func(tx *chain.SignedTx) { tx.Change[0].Source.Key.Index = 5 },
-		"more change":               func(tx *chain.SignedTx) { tx.Change[0].Amount = bursar.Units(51) },
-		"the same change once more": func(tx *chain.SignedTx) { tx.Change = append(tx.Change, tx.Change[0]) },
+		"no id":                         func(tx *chain.SignedTx) { tx.TxID = "" },
+		"no bytes":                      func(tx *chain.SignedTx) { tx.Raw = nil },
+		"change to an external address": func(tx *chain.SignedTx) { tx.Change[0].Source.Base = "mallory" },
+		"change by another key":         func(tx *chain.SignedTx) { tx.Change[0].Source.Key.Index = 5 },
+		"more change":                   func(tx *chain.SignedTx) { tx.Change[0].Amount = bursar.Units(51) },
+		"the same change once more":     func(tx *chain.SignedTx) { tx.Change = append(tx.Change, tx.Change[0]) },
 	}
 	for name, alter := range tests {
 		b := newBench(t, func(p *Policy) { p.Signable = fakeChain{curve: p.Capabilities.Curve, alter: alter} })

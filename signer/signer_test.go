@@ -81,9 +81,10 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestSignsOnlyTheOrder makes arbitrary small transactions of arbitrary orders, most of them nearly right: exactly
-// those are signed that pay the order to strangers and return the rest to the hot address in one output.
-func TestSignsOnlyTheOrder(t *testing.T) {
+// TestSignsOnlyTheRequest builds arbitrary small transactions for arbitrary requests, most of them nearly right:
+// exactly those are signed that make the request's payments to external addresses and return the rest to the hot wallet
+// in one output.
+func TestSignsOnlyTheRequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	base := b.withUTXOs()
@@ -113,7 +114,7 @@ func TestSignsOnlyTheOrder(t *testing.T) {
 	})
 }
 
-// fits says in other words what the signer has to find out.
+// fits is an independent implementation of what the signer has to check.
 func fits(r request, hot, source string) bool {
 	count, back := map[chain.Payment]int{}, 0
 	for _, p := range r.order.Payments {
@@ -178,8 +179,8 @@ func TestSignStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter scribbles over
-// what it is given.
+// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter overwrites what
+// it is given.
 func TestSignLeavesItsArguments(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

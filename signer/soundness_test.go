@@ -83,9 +83,9 @@ func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
 	}
 }
 
-// What is wrong with an order is refused before one byte of the transaction is read: an adapter that reads wrongly
-// cannot make up for it.
-func TestAnOrderIsRefusedByItself(t *testing.T) {
+// An invalid request is refused before one byte of the transaction is read: an adapter that reads wrongly cannot make
+// up for it.
+func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	judge := func(r request) error {
@@ -158,7 +158,8 @@ func TestLimitsAreInclusive(t *testing.T) {
 	}
 }
 
-// A signer that is asked keeps what it was asked: an adapter that writes into its argument changes no caller's draft.
+// A signer does not modify its arguments: an adapter that writes into its argument does not change the caller's
+// unsigned transaction.
 func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -169,11 +170,11 @@ func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(r.unsigned.Bytes, before) {
-		t.Error("the fake adapter's note stands in the caller's draft")
+		t.Error("the fake adapter's bytes are in the caller's unsigned transaction")
 	}
 }
 
-// An adapter that cannot read its own transaction back has not made the one that was inspected.
+// A transaction that the adapter cannot read back is not the one that was inspected.
 func TestASignedTransactionThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Capabilities.Curve}} })
@@ -186,7 +187,7 @@ func (unreadableChain) InspectSigned([]byte) (chain.Contents, error) {
 	return chain.Contents{}, errors.New("no such transaction")
 }
 
-// A key that has no address is no source.
+// A key without an address is not a source.
 func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
