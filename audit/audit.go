@@ -105,7 +105,7 @@ var ErrBehind = errors.New("the audit of the books has not caught up yet")
 // new data to read.
 func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
 	return a.step(ctx, a.readLinks, a.readHead, a.moved(&a.unchecked), a.readNew,
-		a.readBalances, a.readEntries, a.readAgain, a.readOrders, a.readArrivals, a.readFaults)
+		a.readBalances, a.readEntries, a.readAgain, a.readWithdrawals, a.readDeposits, a.readFaults)
 }
 
 // hasRead reports whether a link of these books is known to have been read. After a recovery the anchor has the

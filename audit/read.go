@@ -224,8 +224,8 @@ func (a *Auditor) readAgain(ctx context.Context, tx *store.Tx, f *findings) erro
 	return nil
 }
 
-// readOrders checks the pending withdrawals.
-func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) error {
+// readWithdrawals checks the pending withdrawals.
+func (a *Auditor) readWithdrawals(ctx context.Context, tx *store.Tx, f *findings) error {
 	altered, next, err := tx.Withdrawals().ListAltered(ctx, a.orders, ordersAtOnce)
 	if err != nil {
 		return err
@@ -240,9 +240,9 @@ func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) err
 	return nil
 }
 
-// readArrivals checks the deposits that wait to be credited. A deposit that this service did not record is not
+// readDeposits checks the deposits that wait to be credited. A deposit that this service did not record is not
 // credited.
-func (a *Auditor) readArrivals(ctx context.Context, tx *store.Tx, f *findings) error {
+func (a *Auditor) readDeposits(ctx context.Context, tx *store.Tx, f *findings) error {
 	altered, next, err := tx.Deposits().ListAltered(ctx, a.arrivals, ordersAtOnce)
 	if err != nil {
 		return err

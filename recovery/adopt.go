@@ -15,21 +15,21 @@ import (
 
 // made is the outgoing transaction that an external spend becomes.
 type made struct {
-	order    chain.TxRequest
+	request  chain.TxRequest
 	currency bursar.CurrencyCode
 	wants    []want // the withdrawals and refunds that it pays
 }
 
 // payment returns an outgoing transaction that pays withdrawals or a refund.
 func (k Book) payment(x chain.ExternalSpend, wants []want) made {
-	m := made{order: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: k.toOthers(x)}, wants: wants}
+	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: k.toOthers(x)}, wants: wants}
 	if m.currency = k.currency(x); len(wants) > 0 {
 		m.currency = wants[0].currency
 	}
 	if k.Capabilities.Model == chain.UTXOModel {
-		m.order.Change = k.Hot
+		m.request.Change = k.Hot
 	} else {
-		m.order.From = k.Hot
+		m.request.From = k.Hot
 	}
 	return m
 }
@@ -51,8 +51,8 @@ func (k Book) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 func (k Book) adopt(
 	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made,
 ) (bursar.ID, error) {
-	m.order.ID, m.order.MaxFee = k.IDs.Next(), x.Fee
-	order, err := json.Marshal(m.order)
+	m.request.ID, m.request.MaxFee = k.IDs.Next(), x.Fee
+	order, err := json.Marshal(m.request)
 	if err != nil {
 		return bursar.ID{}, fmt.Errorf("encode the transaction request: %w", err)
 	}
@@ -64,9 +64,9 @@ func (k Book) adopt(
 		return bursar.ID{}, err
 	}
 	p := bursar.OutgoingTx{
-		ID:       m.order.ID,
+		ID:       m.request.ID,
 		Chain:    k.Capabilities.ID,
-		Kind:     string(m.order.Kind),
+		Kind:     string(m.request.Kind),
 		Currency: m.currency,
 		Base:     x.Base,
 		Order:    order,
@@ -75,7 +75,7 @@ func (k Book) adopt(
 		Height:   b.Ref.Height,
 		Failed:   x.Failed,
 		Fee:      x.Fee,
-		Share:    ShareOf(m.order.Kind),
+		Share:    ShareOf(m.request.Kind),
 	}
 	if k.Capabilities.Model == chain.UTXOModel {
 		p.Base = k.Hot.Base

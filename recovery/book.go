@@ -82,15 +82,15 @@ func unexplained(
 func Unexplained(
 	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
 ) (left []chain.Payment, err error) {
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
 		return nil, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
 	explained, err := explainedBy(ctx, tx, registry, p)
-	if err != nil || order.Kind != chain.KindWithdrawal {
+	if err != nil || request.Kind != chain.KindWithdrawal {
 		return nil, err
 	}
-	for _, payment := range order.Payments {
+	for _, payment := range request.Payments {
 		key := asset{payment.Contract, payment.Amount}
 		if explained[key] > 0 {
 			explained[key]--

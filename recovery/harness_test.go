@@ -119,13 +119,13 @@ func (r *harness) takenUp(
 	status bursar.OutgoingStatus, resources []string, together ...bursar.Withdrawal,
 ) bursar.OutgoingTx {
 	r.Helper()
-	order := chain.TxRequest{Kind: chain.KindWithdrawal}
+	request := chain.TxRequest{Kind: chain.KindWithdrawal}
 	for _, w := range together {
-		order.Payments = append(order.Payments,
+		request.Payments = append(request.Payments,
 			pays(w.Address.Base, map[bursar.CurrencyCode]string{"TOKEN": "token"}[w.Currency],
 				units(w.Amount)))
 	}
-	return r.spend(status, order, resources, together...)
+	return r.spend(status, request, resources, together...)
 }
 
 func units(a bursar.Amount) uint64 {
@@ -134,11 +134,11 @@ func units(a bursar.Amount) uint64 {
 }
 
 // spend records an outgoing transaction.
-func (r *harness) spend(status bursar.OutgoingStatus, order chain.TxRequest, resources []string,
+func (r *harness) spend(status bursar.OutgoingStatus, request chain.TxRequest, resources []string,
 	together ...bursar.Withdrawal) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(order.Kind),
-		Order:    marshal(r.T, order),
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(request.Kind),
+		Order:    marshal(r.T, request),
 		Currency: "COIN", Base: "hot"}
 	r.do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {

@@ -37,10 +37,10 @@ func TestAnExternalSpendThatPaysAWithdrawalIsAdopted(t *testing.T) {
 				if !strings.Contains(found.Reason, w.ID.String()) || !strings.Contains(found.Reason, token.ID.String()) {
 					t.Errorf("the reason is %q", found.Reason)
 				}
-				var order chain.TxRequest
-				r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &order))
-				if len(order.Payments) != 3 || order.Kind != chain.KindWithdrawal || order.MaxFee != x.Fee {
-					t.Errorf("its request is %+v", order)
+				var request chain.TxRequest
+				r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &request))
+				if len(request.Payments) != 3 || request.Kind != chain.KindWithdrawal || request.MaxFee != x.Fee {
+					t.Errorf("its request is %+v", request)
 				}
 				r.do(func(tx *store.Tx) error {
 					notified, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})

@@ -15,24 +15,24 @@ import (
 // Resign returns what is signed again for a forgotten outgoing transaction: the very same request and unsigned
 // transaction, and so the very same bytes. The error is store.ErrAltered if the database differs from what was
 // recorded.
-func Resign(f store.Forgotten) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
+func Resign(f store.Forgotten) (request chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	if f.Altered {
-		return order, unsigned, fmt.Errorf("forgotten transaction %s: %w", f.Spend, store.ErrAltered)
+		return request, unsigned, fmt.Errorf("forgotten transaction %s: %w", f.Spend, store.ErrAltered)
 	}
 	c, err := contentOf(f)
 	if err != nil {
-		return order, unsigned, err
+		return request, unsigned, err
 	}
-	if err := json.Unmarshal(c.Order, &order); err != nil {
-		return order, unsigned, fmt.Errorf("read the request of forgotten transaction %s: %w", f.Spend, err)
+	if err := json.Unmarshal(c.Order, &request); err != nil {
+		return request, unsigned, fmt.Errorf("read the request of forgotten transaction %s: %w", f.Spend, err)
 	}
 	if err := json.Unmarshal(c.Unsigned, &unsigned); err != nil {
-		return order, unsigned, fmt.Errorf("read the unsigned transaction of forgotten transaction %s: %w", f.Spend, err)
+		return request, unsigned, fmt.Errorf("read the unsigned transaction of forgotten transaction %s: %w", f.Spend, err)
 	}
 	if c.Kind == string(chain.KindWithdrawal) && len(c.Withdrawals) == 0 && c.Refund == nil {
-		return order, unsigned, fmt.Errorf("forgotten transaction %s pays others, but has no withdrawal or refund", f.Spend)
+		return request, unsigned, fmt.Errorf("forgotten transaction %s pays others, but has no withdrawal or refund", f.Spend)
 	}
-	return order, unsigned, nil
+	return request, unsigned, nil
 }
 
 func contentOf(f store.Forgotten) (c content, err error) {
@@ -248,15 +248,15 @@ func (k Book) voids(
 func (k Book) askWhatItPaid(
 	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled,
 ) error {
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
 		return fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
 	resources, err := json.Marshal(unsigned.Reservations)
 	if err != nil {
 		return err
 	}
-	payments, err := json.Marshal(order.Payments)
+	payments, err := json.Marshal(request.Payments)
 	if err != nil {
 		return err
 	}

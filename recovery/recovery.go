@@ -95,7 +95,7 @@ func (k Book) judge(
 	}
 	id, err := k.adopt(ctx, tx, b, x, made)
 	if shaped {
-		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.order.Kind), "_", " ") +
+		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.request.Kind), "_", " ") +
 			" of ours"}, err
 	}
 	return Finding{Unclear, id, f.why}, err

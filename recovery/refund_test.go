@@ -38,9 +38,9 @@ func (r *harness) refund(to string, units uint64) bursar.Resolution {
 // refundBy lets an outgoing transaction make a refund.
 func (r *harness) refundBy(status bursar.OutgoingStatus, resource string, n bursar.Resolution) bursar.OutgoingTx {
 	r.Helper()
-	order := chain.TxRequest{Kind: chain.KindWithdrawal,
+	request := chain.TxRequest{Kind: chain.KindWithdrawal,
 		Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
-	p := r.spend(status, order, []string{resource})
+	p := r.spend(status, request, []string{resource})
 	r.do(func(tx *store.Tx) error {
 		now, err := tx.Resolutions().Standing(ctx, n.DepositID)
 		now.OutgoingID = p.ID

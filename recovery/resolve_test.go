@@ -282,9 +282,9 @@ func TestAStolenBalanceIsNotSwept(t *testing.T) {
 		}
 		return err
 	})
-	if order := r.orderOf(recovery.Finding{OutgoingID: r.external(x.TxID).SpendID}); order.From.Base != "deposit" ||
-		order.From.Key.Branch != chain.DepositBranch {
-		t.Errorf("its request is %+v", order)
+	if request := r.orderOf(recovery.Finding{OutgoingID: r.external(x.TxID).SpendID}); request.From.Base != "deposit" ||
+		request.From.Key.Branch != chain.DepositBranch {
+		t.Errorf("its request is %+v", request)
 	}
 }
 

@@ -29,7 +29,7 @@ func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m
 	if err != nil || to.Base == "" {
 		return m, false, err
 	}
-	m.order.Kind, m.order.Change = chain.KindGasTopUp, to
+	m.request.Kind, m.request.Change = chain.KindGasTopUp, to
 	return m, true, nil
 }
 
@@ -41,19 +41,19 @@ func (k Book) sweep(
 	if err != nil {
 		return m, false, err
 	}
-	m = made{order: chain.TxRequest{Kind: chain.KindSweep, From: from}, currency: k.currency(x)}
+	m = made{request: chain.TxRequest{Kind: chain.KindSweep, From: from}, currency: k.currency(x)}
 	if from.Base == "" { // an address that is not in the database at all
-		m.order.From.Base = x.Base
+		m.request.From.Base = x.Base
 	}
 	if len(others) == 0 && len(x.Payments) == 1 {
-		m.order.Payments = x.Payments
+		m.request.Payments = x.Payments
 		return m, from.Base != "", nil
 	}
-	m.order.Payments = []chain.Payment{{Address: bursar.Address{Base: k.Hot.Base}}}
+	m.request.Payments = []chain.Payment{{Address: bursar.Address{Base: k.Hot.Base}}}
 	if x.Failed {
 		return m, from.Base != "", nil
 	}
-	m.order.Kind, m.order.Payments = chain.KindWithdrawal, others
+	m.request.Kind, m.request.Payments = chain.KindWithdrawal, others
 	return m, false, nil
 }
 

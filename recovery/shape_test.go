@@ -26,10 +26,10 @@ func (r *harness) wallet(base string) bursar.Wallet {
 	return w
 }
 
-func (r *harness) orderOf(found recovery.Finding) (order chain.TxRequest) {
+func (r *harness) orderOf(found recovery.Finding) (request chain.TxRequest) {
 	r.Helper()
-	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &order))
-	return order
+	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &request))
+	return request
 }
 
 // A database that may have lost something recognises its own transactions by their shape: sweeps, gas top-ups, and
@@ -86,31 +86,31 @@ func TestOurOwnTransactionsAreRecognisedByShape(t *testing.T) {
 			y := r.mineExternal(c.paid...)
 			y.Base, y.Failed = c.base, c.failed
 			found := r.judge(y, true)
-			order := r.orderOf(found)
-			if found.Verdict != c.verdict || order.Kind != c.kind || r.outgoing(found.OutgoingID).Failed != c.failed {
-				t.Fatalf("it is %+v, its request %+v", found, order)
+			request := r.orderOf(found)
+			if found.Verdict != c.verdict || request.Kind != c.kind || r.outgoing(found.OutgoingID).Failed != c.failed {
+				t.Fatalf("it is %+v, its request %+v", found, request)
 			}
 			key := chain.KeyRef{Family: c.capabilities.Family, Branch: chain.DepositBranch, Index: w.Index}
 			switch name {
 			case "a sweep", "a sweep of a token", "a sweep that failed":
-				if order.From.Key != key || order.From.Base != "deposit" || order.Payments[0].Address.Base != "hot" {
-					t.Errorf("its request is %+v", order)
+				if request.From.Key != key || request.From.Base != "deposit" || request.Payments[0].Address.Base != "hot" {
+					t.Errorf("its request is %+v", request)
 				}
 			case "a sweep of a skipped address":
-				if order.From.Key.Index != 77 {
-					t.Errorf("its request is %+v", order)
+				if request.From.Key.Index != 77 {
+					t.Errorf("its request is %+v", request)
 				}
 			case "a sweep of nobody":
-				if order.From.Base != "nobody" {
-					t.Errorf("its request is %+v", order)
+				if request.From.Base != "nobody" {
+					t.Errorf("its request is %+v", request)
 				}
 			case "a gas top-up":
-				if order.Change.Key != key || order.From.Base != "hot" {
-					t.Errorf("its request is %+v", order)
+				if request.Change.Key != key || request.From.Base != "hot" {
+					t.Errorf("its request is %+v", request)
 				}
 			case "change alone":
-				if order.Change.Base != "hot" || order.From.Base != "" {
-					t.Errorf("its request is %+v", order)
+				if request.Change.Base != "hot" || request.From.Base != "" {
+					t.Errorf("its request is %+v", request)
 				}
 			}
 		})
@@ -289,8 +289,8 @@ func TestAVersionOfASweepMovesWhatThereIs(t *testing.T) {
 			if (found.OutgoingID == p.ID) != c.is {
 				t.Fatalf("it is %+v", found)
 			}
-			if order := r.orderOf(found); c.is && order.Payments[0].Amount != bursar.Units(900) {
-				t.Errorf("its request is %+v", order)
+			if request := r.orderOf(found); c.is && request.Payments[0].Amount != bursar.Units(900) {
+				t.Errorf("its request is %+v", request)
 			}
 		})
 	}

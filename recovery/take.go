@@ -55,10 +55,10 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 	if err != nil {
 		return err
 	}
-	m := made{order: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: k.currency(spent)}
+	m := made{request: chain.TxRequest{Kind: chain.KindWithdrawal, Payments: spent.Payments}, currency: k.currency(spent)}
 	if k.Capabilities.Model == chain.UTXOModel {
-		m.order.Change = k.Hot
-	} else if m.order.From, err = k.payer(ctx, tx, x.Base); err != nil {
+		m.request.Change = k.Hot
+	} else if m.request.From, err = k.payer(ctx, tx, x.Base); err != nil {
 		return err
 	}
 	block := chain.Block{Ref: chain.BlockRef{Height: x.Height}}

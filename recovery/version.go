@@ -30,11 +30,11 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	if err != nil || p.Status == bursar.OutgoingFinal || p.Status == bursar.OutgoingAbandoned || p.Height > 0 {
 		return bursar.OutgoingTx{}, err
 	}
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
 		return bursar.OutgoingTx{}, fmt.Errorf("read the request of outgoing transaction %s: %w", p.ID, err)
 	}
-	if !k.samePayments(order, x) {
+	if !k.samePayments(request, x) {
 		return bursar.OutgoingTx{}, nil
 	}
 	return p, nil
@@ -42,20 +42,20 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 
 // samePayments reports whether an external spend did what a request asks for. A sweep takes what there is. A failed
 // transaction did nothing: only its reservations match it to the request.
-func (k Book) samePayments(order chain.TxRequest, x chain.ExternalSpend) bool {
+func (k Book) samePayments(request chain.TxRequest, x chain.ExternalSpend) bool {
 	if x.Failed {
 		return true
 	}
-	if order.Kind == chain.KindSweep {
-		return len(x.Payments) == 1 && len(order.Payments) == 1 &&
-			x.Payments[0].Address.Base == order.Payments[0].Address.Base &&
-			x.Payments[0].Contract == order.Payments[0].Contract
+	if request.Kind == chain.KindSweep {
+		return len(x.Payments) == 1 && len(request.Payments) == 1 &&
+			x.Payments[0].Address.Base == request.Payments[0].Address.Base &&
+			x.Payments[0].Contract == request.Payments[0].Contract
 	}
 	paid, asked := map[chain.Payment]int{}, map[chain.Payment]int{}
 	for _, p := range k.toOthers(x) {
 		paid[p]++
 	}
-	for _, p := range order.Payments {
+	for _, p := range request.Payments {
 		asked[p]++
 	}
 	for p := range paid {
@@ -104,12 +104,12 @@ func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x
 	if p.Kind != string(chain.KindSweep) || x.Failed {
 		return nil
 	}
-	var order chain.TxRequest
-	if err := json.Unmarshal(p.Order, &order); err != nil {
+	var request chain.TxRequest
+	if err := json.Unmarshal(p.Order, &request); err != nil {
 		return fmt.Errorf("read the transaction request: %w", err)
 	}
-	order.Payments = slices.Clone(x.Payments)
-	text, err := json.Marshal(order)
+	request.Payments = slices.Clone(x.Payments)
+	text, err := json.Marshal(request)
 	if err != nil {
 		return fmt.Errorf("encode the transaction request: %w", err)
 	}

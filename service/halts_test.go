@@ -79,7 +79,7 @@ func TestEveryReplicaSendsTheHaltsToTheSigner(t *testing.T) {
 	if got := refusal(); got == signer.ReasonHalted {
 		t.Error("nothing halted it")
 	}
-	begun := time.Now()
+	started := time.Now()
 	do(first, func(tx *store.Tx) error {
 		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a drill",
 			Actor: "ann"})
@@ -88,7 +88,7 @@ func TestEveryReplicaSendsTheHaltsToTheSigner(t *testing.T) {
 	if got := refusal(); got != signer.ReasonHalted {
 		t.Errorf("refused because %s", got)
 	}
-	t.Logf("the signer refuses %v after the halt", time.Since(begun).Round(time.Millisecond))
+	t.Logf("the signer refuses %v after the halt", time.Since(started).Round(time.Millisecond))
 	drain := l.drain()
 	stopFirst()
 	drain()

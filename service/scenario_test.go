@@ -50,9 +50,10 @@ func newScenario(t *testing.T, url string) *scenario {
 	tl := &scenario{T: t, log: &journal{},
 		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
 		seed: bytes.Repeat([]byte{0xa7}, 64)}
-	begun := time.Now()
+	started := time.Now()
 	db, err := store.Open(ctx, store.Config{URL: url, Now: func() time.Time {
-		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(begun) + time.Duration(tl.ahead.Load()))
+		ahead := time.Since(started) + time.Duration(tl.ahead.Load())
+		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(ahead)
 	}})
 	tl.need(err)
 	t.Cleanup(func() { db.Close() })

@@ -72,9 +72,9 @@ func run(t *testing.T, s *service.Service) (stop func()) {
 // addresses.
 func open(t *testing.T, url string) *store.DB {
 	t.Helper()
-	begun := time.Now()
+	started := time.Now()
 	db, err := store.Open(ctx, store.Config{URL: url, Now: func() time.Time {
-		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(begun))
+		return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(started))
 	}})
 	if err != nil {
 		t.Fatal(err)

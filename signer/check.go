@@ -11,7 +11,7 @@ import (
 type check struct {
 	policy   *chainPolicy
 	keys     *Keys
-	order    chain.TxRequest
+	request  chain.TxRequest
 	unsigned chain.UnsignedTx
 	contents chain.Contents
 	bases    map[chain.KeyRef]string // addresses derived so far
@@ -31,12 +31,12 @@ func (c *check) run() error {
 }
 
 func (c *check) refuse(reason Reason, format string, args ...any) error {
-	return &RefusalError{c.policy.Capabilities.ID, c.order.ID, reason, fmt.Sprintf(format, args...)}
+	return &RefusalError{c.policy.Capabilities.ID, c.request.ID, reason, fmt.Sprintf(format, args...)}
 }
 
 // orderHolds checks the request alone.
 func (c *check) orderHolds() error {
-	payments := c.order.Payments
+	payments := c.request.Payments
 	if len(payments) == 0 || len(payments) > c.policy.Capabilities.MaxPayments {
 		return c.refuse(ReasonOrder, "it has %d payments: 1 to %d are allowed", len(payments),
 			c.policy.Capabilities.MaxPayments)
@@ -49,7 +49,7 @@ func (c *check) orderHolds() error {
 	if err := c.sourcesOfOrder(); err != nil {
 		return err
 	}
-	switch c.order.Kind {
+	switch c.request.Kind {
 	case chain.KindWithdrawal:
 		return c.withdrawalHolds()
 	case chain.KindSweep:
@@ -59,16 +59,16 @@ func (c *check) orderHolds() error {
 	case chain.KindGasTopUp:
 		return c.topUpHolds()
 	}
-	return c.refuse(ReasonOrder, "unknown kind %q", c.order.Kind)
+	return c.refuse(ReasonOrder, "unknown kind %q", c.request.Kind)
 }
 
 // sourcesOfOrder checks that From and Change are addresses of ours if the chain uses them.
 func (c *check) sourcesOfOrder() error {
 	if c.policy.Capabilities.Model == chain.AccountModel {
-		return c.ours(c.order.From, "the payer")
+		return c.ours(c.request.From, "the payer")
 	}
-	if !c.order.Change.Is(c.policy.hot) {
-		return c.refuse(ReasonChange, "the request's change goes to %q, not to the hot wallet", c.order.Change.Base)
+	if !c.request.Change.Is(c.policy.hot) {
+		return c.refuse(ReasonChange, "the request's change goes to %q, not to the hot wallet", c.request.Change.Base)
 	}
 	return nil
 }
@@ -76,8 +76,8 @@ func (c *check) sourcesOfOrder() error {
 // withdrawalHolds refuses payments to addresses of ours that the request shows; one to the hot wallet would look like
 // change.
 func (c *check) withdrawalHolds() error {
-	for _, p := range c.order.Payments {
-		if p.Address.Base == c.policy.hot.Base || p.Address.Base == c.order.From.Base {
+	for _, p := range c.request.Payments {
+		if p.Address.Base == c.policy.hot.Base || p.Address.Base == c.request.From.Base {
 			return c.refuse(ReasonOwnAddress, "the request pays our own address %s", p.Address)
 		}
 	}
@@ -85,7 +85,7 @@ func (c *check) withdrawalHolds() error {
 }
 
 func (c *check) sweepHolds() error {
-	if len(c.order.Payments) != 1 || !c.policy.returnsHome(c.order.Payments[0]) {
+	if len(c.request.Payments) != 1 || !c.policy.returnsHome(c.request.Payments[0]) {
 		return c.refuse(ReasonOrder, "a sweep must have one payment, to the hot wallet")
 	}
 	return nil
@@ -101,8 +101,8 @@ func (c *check) consolidationHolds() error {
 
 // topUpHolds reads the payee's key from Change and checks that it is a deposit key of ours.
 func (c *check) topUpHolds() error {
-	payee := c.order.Change
-	if c.policy.Capabilities.Model != chain.AccountModel || len(c.order.Payments) != 1 {
+	payee := c.request.Change
+	if c.policy.Capabilities.Model != chain.AccountModel || len(c.request.Payments) != 1 {
 		return c.refuse(ReasonOrder, "a gas top-up must be one payment on a chain of the account model")
 	}
 	if payee.Key.Branch != chain.DepositBranch {
@@ -111,8 +111,8 @@ func (c *check) topUpHolds() error {
 	if err := c.ours(payee, "the payee"); err != nil {
 		return err
 	}
-	p := c.order.Payments[0]
-	if (p.Address != bursar.Address{Base: payee.Base}) || p.Contract != "" || payee.Base == c.order.From.Base {
+	p := c.request.Payments[0]
+	if (p.Address != bursar.Address{Base: payee.Base}) || p.Contract != "" || payee.Base == c.request.From.Base {
 		return c.refuse(ReasonOrder, "a gas top-up pays %s of %q to %s", p.Amount, p.Contract, p.Address)
 	}
 	return nil

@@ -24,14 +24,14 @@ func (c *check) sourcesAreOurs() error {
 		if err := c.ours(input.Source, "an input from"); err != nil {
 			return err
 		}
-		if input.Source.Is(c.order.From) {
+		if input.Source.Is(c.request.From) {
 			payers++
 		} else if c.policy.Capabilities.Model == chain.AccountModel && !input.Source.Is(c.policy.hot) {
-			return c.refuse(ReasonSource, "%q signs, but the request's payer is %q", input.Source.Base, c.order.From.Base)
+			return c.refuse(ReasonSource, "%q signs, but the request's payer is %q", input.Source.Base, c.request.From.Base)
 		}
 	}
 	if c.policy.Capabilities.Model == chain.AccountModel && payers == 0 {
-		return c.refuse(ReasonSource, "the request's payer %q does not sign", c.order.From.Base)
+		return c.refuse(ReasonSource, "the request's payer %q does not sign", c.request.From.Base)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (c *check) reservationsMatch() error {
 
 // paceHolds is the last step: a transaction that passed all others is counted.
 func (c *check) paceHolds() error {
-	if tooMuch := c.policy.pace.take(c.order, c.unsigned.Bytes, c.contents.Reservations); tooMuch != "" {
+	if tooMuch := c.policy.pace.take(c.request, c.unsigned.Bytes, c.contents.Reservations); tooMuch != "" {
 		return c.refuse(ReasonPace, "%s", tooMuch)
 	}
 	return nil
@@ -87,8 +87,8 @@ func (c *check) feeIsBounded() error {
 	switch {
 	case c.unsigned.Fee.Less(fee):
 		return c.refuse(ReasonFee, "the fee is %s, but the unsigned transaction says %s", fee, c.unsigned.Fee)
-	case c.order.MaxFee.Less(fee):
-		return c.refuse(ReasonFee, "the fee is %s: the request allows %s", fee, c.order.MaxFee)
+	case c.request.MaxFee.Less(fee):
+		return c.refuse(ReasonFee, "the fee is %s: the request allows %s", fee, c.request.MaxFee)
 	case c.policy.MaxFee.Less(fee):
 		return c.refuse(ReasonFee, "the fee is %s: the policy allows %s", fee, c.policy.MaxFee)
 	case c.policy.MaxRate.IsZero():
@@ -105,7 +105,7 @@ func (c *check) feeIsBounded() error {
 }
 
 func (c *check) paysTheOrder() error {
-	if c.order.Kind == chain.KindSweep || c.order.Kind == chain.KindConsolidation {
+	if c.request.Kind == chain.KindSweep || c.request.Kind == chain.KindConsolidation {
 		return c.paysHome()
 	}
 	rest, err := c.beyondTheOrder()
@@ -124,7 +124,7 @@ func (c *check) paysTheOrder() error {
 	if len(rest) > 1 {
 		return c.refuse(ReasonChange, "%d outputs return to us", len(rest))
 	}
-	if c.order.Kind == chain.KindWithdrawal {
+	if c.request.Kind == chain.KindWithdrawal {
 		return c.paysNoSource()
 	}
 	return nil
@@ -133,7 +133,7 @@ func (c *check) paysTheOrder() error {
 // beyondTheOrder matches the request's payments with the transaction's, one for one, and returns the remaining ones.
 func (c *check) beyondTheOrder() ([]chain.Payment, error) {
 	due := map[chain.Payment]int{}
-	for _, p := range c.order.Payments {
+	for _, p := range c.request.Payments {
 		due[p]++
 	}
 	var rest []chain.Payment
@@ -158,7 +158,7 @@ func (c *check) paysNoSource() error {
 	for _, input := range c.contents.Inputs {
 		sources[input.Source.Base] = true
 	}
-	for _, p := range c.order.Payments {
+	for _, p := range c.request.Payments {
 		if sources[p.Address.Base] {
 			return c.refuse(ReasonOwnAddress, "%s is an input as well", p.Address)
 		}
@@ -168,7 +168,7 @@ func (c *check) paysNoSource() error {
 
 // paysHome checks that a sweep moves everything to the hot wallet.
 func (c *check) paysHome() error {
-	want := c.order.Payments[0]
+	want := c.request.Payments[0]
 	var total bursar.Amount
 	for _, p := range c.contents.Payments {
 		if !c.policy.returnsHome(p) || p.Contract != want.Contract {

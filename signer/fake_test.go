@@ -177,7 +177,7 @@ func token(base string, units uint64) chain.Payment {
 // request holds the arguments of Sign, with the contents not yet encoded so that a test can change them.
 type request struct {
 	chain    bursar.ChainID
-	order    chain.TxRequest
+	request  chain.TxRequest
 	unsigned chain.UnsignedTx
 	contents chain.Contents
 }
@@ -198,7 +198,7 @@ func (b *bench) sign(r request) (chain.SignedTx, error) {
 		}
 		r.unsigned.Bytes = unsigned
 	}
-	return b.signer.Sign(b.t.Context(), r.chain, r.order, r.unsigned)
+	return b.signer.Sign(b.t.Context(), r.chain, r.request, r.unsigned)
 }
 
 // withUTXOs is a withdrawal of two payments from two UTXOs, with change.
@@ -207,7 +207,7 @@ func (b *bench) withUTXOs() request {
 	payments := []chain.Payment{pay("alice", 100), pay("bob", 200)}
 	return request{
 		chain: utxoChain,
-		order: chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot,
+		request: chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot,
 			MaxFee: bursar.Units(900)},
 		unsigned: chain.UnsignedTx{Reservations: []string{"a:0", "b:1"}, Fee: bursar.Units(800)},
 		contents: chain.Contents{
@@ -223,7 +223,7 @@ func (b *bench) withNonce() request {
 	hot := b.source(FamilyEVM, chain.OwnBranch, 0)
 	return request{
 		chain: nonceChain,
-		order: chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)},
+		request: chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)},
 			From: hot, MaxFee: bursar.Units(900)},
 		unsigned: chain.UnsignedTx{Reservations: []string{hot.Base + "/0"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{
@@ -236,8 +236,8 @@ func (b *bench) withNonce() request {
 // sweep collects from a deposit address; the fee has been taken from what is collected.
 func (b *bench) sweep() request {
 	r := b.withNonce()
-	hot, from := r.order.From, b.source(FamilyEVM, chain.DepositBranch, 3)
-	r.order.Kind, r.order.From, r.order.Payments = chain.KindSweep, from, []chain.Payment{pay(hot.Base, 500)}
+	hot, from := r.request.From, b.source(FamilyEVM, chain.DepositBranch, 3)
+	r.request.Kind, r.request.From, r.request.Payments = chain.KindSweep, from, []chain.Payment{pay(hot.Base, 500)}
 	r.contents.Payments, r.contents.Inputs[0].Source = []chain.Payment{pay(hot.Base, 490)}, from
 	return r
 }
@@ -245,9 +245,9 @@ func (b *bench) sweep() request {
 // topUp sends gas to a deposit address, which is in Change.
 func (b *bench) topUp() request {
 	r := b.withNonce()
-	r.order.Kind, r.order.Change = chain.KindGasTopUp, b.source(FamilyEVM, chain.DepositBranch, 3)
-	r.order.Payments = []chain.Payment{pay(r.order.Change.Base, 30)}
-	r.contents.Payments = r.order.Payments
+	r.request.Kind, r.request.Change = chain.KindGasTopUp, b.source(FamilyEVM, chain.DepositBranch, 3)
+	r.request.Payments = []chain.Payment{pay(r.request.Change.Base, 30)}
+	r.contents.Payments = r.request.Payments
 	return r
 }
 
@@ -257,7 +257,7 @@ func (b *bench) sweepOnEd25519() request {
 	message := []byte("a message of the chain")
 	return request{
 		chain: edChain,
-		order: chain.TxRequest{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)},
+		request: chain.TxRequest{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)},
 			From: from, MaxFee: bursar.Units(900)},
 		unsigned: chain.UnsignedTx{Reservations: []string{"c"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{

@@ -26,7 +26,7 @@ type HaltedAsset struct {
 }
 
 // of returns why a request of a chain is not signed, "" if it is.
-func (h Halts) of(id bursar.ChainID, order chain.TxRequest) string {
+func (h Halts) of(id bursar.ChainID, request chain.TxRequest) string {
 	if h.All != "" {
 		return h.All
 	}
@@ -34,7 +34,7 @@ func (h Halts) of(id bursar.ChainID, order chain.TxRequest) string {
 		return reason
 	}
 	for _, a := range h.Assets {
-		for _, p := range order.Payments {
+		for _, p := range request.Payments {
 			if a.Chain == id && a.Contract == p.Contract {
 				return a.Reason
 			}
@@ -46,9 +46,9 @@ func (h Halts) of(id bursar.ChainID, order chain.TxRequest) string {
 // halts holds the halts that a signer was sent. They are lost with its process; a signer that awaits halts then waits
 // for them again.
 type halts struct {
-	mu    sync.Mutex
-	told  Halts
-	unmet bool // nothing is signed before the first halts were received
+	mu       sync.Mutex
+	received Halts
+	unmet    bool // nothing is signed before the first halts were received
 }
 
 // AwaitHalts refuses every signature until SendHalts was called once: a remote signer does not know at its start what
@@ -66,10 +66,10 @@ func (s *Signer) SendHalts(_ context.Context, h Halts) (known int64, err error) 
 	s.halts.mu.Lock()
 	defer s.halts.mu.Unlock()
 	s.halts.unmet = false
-	if h.Number < s.halts.told.Number {
-		h = s.halts.told.with(h)
+	if h.Number < s.halts.received.Number {
+		h = s.halts.received.with(h)
 	}
-	s.halts.told = h
+	s.halts.received = h
 	return h.Number, nil
 }
 
@@ -98,15 +98,15 @@ func (h Halts) with(older Halts) Halts {
 }
 
 // mayLeave refuses a request that is halted.
-func (s *Signer) mayLeave(id bursar.ChainID, order chain.TxRequest) error {
+func (s *Signer) mayLeave(id bursar.ChainID, request chain.TxRequest) error {
 	s.halts.mu.Lock()
 	defer s.halts.mu.Unlock()
-	reason := s.halts.told.of(id, order)
+	reason := s.halts.received.of(id, request)
 	if s.halts.unmet {
 		reason = "no service has sent the halts since the signer started"
 	}
 	if reason == "" {
 		return nil
 	}
-	return &RefusalError{id, order.ID, ReasonHalted, reason}
+	return &RefusalError{id, request.ID, ReasonHalted, reason}
 }

@@ -42,8 +42,8 @@ type outflow struct {
 }
 
 // take counts what an unsigned transaction pays, or returns why it would exceed the limit; then nothing is counted.
-func (p *pace) take(order chain.TxRequest, unsigned []byte, resources []string) (tooMuch string) {
-	if len(p.hourly) == 0 || order.Kind != chain.KindWithdrawal {
+func (p *pace) take(request chain.TxRequest, unsigned []byte, resources []string) (tooMuch string) {
+	if len(p.hourly) == 0 || request.Kind != chain.KindWithdrawal {
 		return ""
 	}
 	p.mu.Lock()
@@ -53,7 +53,7 @@ func (p *pace) take(order chain.TxRequest, unsigned []byte, resources []string) 
 	wanted := map[string]bursar.Amount{}
 	before := p.replaced(digest, resources)
 	for contract, limit := range p.hourly {
-		pays, err := sumOf(order.Payments, contract)
+		pays, err := sumOf(request.Payments, contract)
 		more, left := p.beyond(before, contract, pays), limit.SubOrZero(p.sum(contract))
 		if err != nil || left.Less(more) {
 			return exceeds(contract, more, left, limit)

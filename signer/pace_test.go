@@ -25,8 +25,8 @@ func (b *bench) wantPace(r request, allowed bool) {
 // paying returns a withdrawal of one payment on the account model; the digest makes its bytes different from another's.
 func (b *bench) paying(n byte, p chain.Payment) request {
 	r := b.withNonce()
-	r.order.ID = bursar.ID{n}
-	r.order.Payments, r.contents.Payments = []chain.Payment{p}, []chain.Payment{p}
+	r.request.ID = bursar.ID{n}
+	r.request.Payments, r.contents.Payments = []chain.Payment{p}, []chain.Payment{p}
 	r.contents.Inputs[0].Digest = digest(n)
 	return r
 }

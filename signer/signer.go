@@ -61,37 +61,37 @@ type SignedReader interface {
 // native asset up to the request's amount. A gas top-up must pay exactly the order to a deposit address of ours, which
 // Order.Change names with its key, since a chain that uses the account model has no change.
 func (s *Signer) Sign(
-	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+	ctx context.Context, id bursar.ChainID, request chain.TxRequest, unsigned chain.UnsignedTx,
 ) (chain.SignedTx, error) {
 	d := s.policies[id]
 	if d == nil {
-		return chain.SignedTx{}, &RefusalError{id, order.ID, ReasonUnknownChain, "no policy allows it"}
+		return chain.SignedTx{}, &RefusalError{id, request.ID, ReasonUnknownChain, "no policy allows it"}
 	}
-	if err := s.mayLeave(id, order); err != nil {
+	if err := s.mayLeave(id, request); err != nil {
 		return chain.SignedTx{}, err
 	}
 	unsigned.Reservations, unsigned.Bytes = slices.Clone(unsigned.Reservations), bytes.Clone(unsigned.Bytes)
-	c := &check{policy: d, keys: s.keys, order: order, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
+	c := &check{policy: d, keys: s.keys, request: request, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
 	if err := c.run(); err != nil {
 		return chain.SignedTx{}, err
 	}
 	signatures := make([][]byte, len(c.contents.Inputs))
 	for i, input := range c.contents.Inputs {
 		if err := ctx.Err(); err != nil {
-			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", order.ID, err)
+			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s: %w", request.ID, err)
 		}
 		signature, err := s.keys.sign(input.Source.Key, input.Digest)
 		if errors.Is(err, errBadSignature) {
 			return chain.SignedTx{}, c.refuse(ReasonSignature, "input %d", i)
 		}
 		if err != nil {
-			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s, input %d: %w", order.ID, i, err)
+			return chain.SignedTx{}, fmt.Errorf("sign outgoing transaction %s, input %d: %w", request.ID, i, err)
 		}
 		signatures[i] = signature
 	}
 	signed, err := c.join(signatures)
 	if err == nil { // it may have been halted in the meantime: then the signatures are withheld
-		err = s.mayLeave(id, order)
+		err = s.mayLeave(id, request)
 	}
 	if err != nil {
 		return chain.SignedTx{}, err

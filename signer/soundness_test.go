@@ -89,7 +89,7 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	judge := func(r request) error {
-		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, order: r.order, bases: map[chain.KeyRef]string{}}
+		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, request: r.request, bases: map[chain.KeyRef]string{}}
 		return c.orderHolds()
 	}
 	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep,
@@ -99,25 +99,25 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 		}
 	}
 	for _, test := range []refusalTest{
-		{"to the hot address", ReasonOwnAddress, b.withUTXOs, func(r *request) {
-			r.order.Payments[1] = pay(r.order.Change.Base, 50)
+		{"to the hot wallet", ReasonOwnAddress, b.withUTXOs, func(r *request) {
+			r.request.Payments[1] = pay(r.request.Change.Base, 50)
 		}},
 		{"to the payer, who is not hot", ReasonOwnAddress, b.withNonce, func(r *request) {
-			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
-			r.order.Payments[0].Address.Base = r.order.From.Base
+			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+			r.request.Payments[0].Address.Base = r.request.From.Base
 		}},
-		{"to the hot address from elsewhere", ReasonOwnAddress, b.withNonce, func(r *request) {
-			r.order.Payments[0].Address.Base = r.order.From.Base
-			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+		{"to the hot wallet from elsewhere", ReasonOwnAddress, b.withNonce, func(r *request) {
+			r.request.Payments[0].Address.Base = r.request.From.Base
+			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 		}},
-		{"a payer of another key", ReasonSource, b.withNonce, func(r *request) { r.order.From.Key.Index = 9 }},
+		{"a payer of another key", ReasonSource, b.withNonce, func(r *request) { r.request.From.Key.Index = 9 }},
 		{"gas in two payments", ReasonOrder, b.topUp, func(r *request) {
-			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+			r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 		}},
 		{"gas for our own branch", ReasonOrder, b.topUp, func(r *request) {
-			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
-			r.order.Change = b.source(FamilyEVM, chain.OwnBranch, 1)
-			r.order.Payments[0].Address.Base = r.order.Change.Base
+			r.request.From = b.source(FamilyEVM, chain.DepositBranch, 4)
+			r.request.Change = b.source(FamilyEVM, chain.OwnBranch, 1)
+			r.request.Payments[0].Address.Base = r.request.Change.Base
 		}},
 	} {
 		r := test.from()
@@ -129,7 +129,7 @@ func TestAnInvalidRequestIsRefusedUnread(t *testing.T) {
 	}
 	several := newBench(t, func(p *Policy) { p.Capabilities.MaxPayments = 4 })
 	r := several.topUp()
-	r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+	r.request.Payments = append(r.request.Payments, r.request.Payments[0])
 	r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
 	several.wantRefusals([]refusalTest{{"gas twice where many payments are allowed", ReasonOrder, func() request {
 		return r

@@ -147,7 +147,7 @@ func TestDoctorChecksTheMachine(t *testing.T) {
 		}, resultFailed, "no such file"},
 		"a system without the call": {func(e *healthCheck) {
 			e.disk("/data", 0, errNoFreeSpace)
-		}, resultWarning, "cannot be told"},
+		}, resultWarning, "cannot be read on this system"},
 	} {
 		e := &healthCheck{}
 		c.judge(e)

@@ -74,7 +74,7 @@ func (e *healthCheck) disk(folder string, free uint64, err error) {
 	}
 }
 
-var errNoFreeSpace = errors.New("how much is free cannot be told on this system")
+var errNoFreeSpace = errors.New("the free space cannot be read on this system")
 
 // size writes a number of bytes for people.
 func size(bytes uint64) string {
