@@ -101,8 +101,7 @@ func (f *findings) faultLink(before, l store.Link) {
 		names += fmt.Sprintf(" %d (%s %s)", e.Number, e.Kind, e.Ref)
 	}
 	f.fault(faultLink, fmt.Sprint(l.Number),
-		"link %d of the books is invalid: one of its %d entries, or a withdrawal under them, was changed, added or removed "+
-			"away:%s",
+		"link %d of the books is invalid: one of its %d entries, or a withdrawal in them, was changed, added or removed:%s",
 		l.Number, len(l.Entries), names)
 }
 
