@@ -231,7 +231,7 @@ type destinationDisableCommand struct {
 // Help returns an example.
 func (destinationDisableCommand) Help() string {
 	return "The list stays in force until withdrawals.destination_hold of the configuration has passed; enabling it " +
-		"back.\n\n" +
+		"cancels this.\n\n" +
 		"Example:\n\n    bursar destination disable --account " + exampleAccount
 }
 
