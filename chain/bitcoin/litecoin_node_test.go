@@ -24,20 +24,27 @@ func TestLitecoinConformance(t *testing.T) {
 		t.Skip("needs a real litecoind")
 	}
 	t.Parallel()
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offlineLitecoin(t), func(t *testing.T) chaintest.Harness {
 		node := bitcoindtest.StartLitecoin(t)
-		return chaintest.Harness{Chain: openLitecoin(t, node), Node: litecoinRefusing{node}, Unit: bursar.Units(10_000_000)}
+		return chaintest.Harness{
+			Chain: openLitecoin(t, node.URL), Node: litecoinRefusing{node}, Unit: bursar.Units(10_000_000),
+		}
 	})
 }
 
-func openLitecoin(t *testing.T, node *bitcoindtest.Litecoin) *bitcoin.Chain {
+// offlineLitecoin is the harness without a node.
+func offlineLitecoin(t *testing.T) chaintest.Harness {
+	return chaintest.Harness{Chain: openLitecoin(t, noNode), Node: litecoinRefusing{}}
+}
+
+func openLitecoin(t *testing.T, url string) *bitcoin.Chain {
 	t.Helper()
 	network, err := bitcoin.Litecoin("regtest")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, err := bitcoin.New(bitcoin.Config{
-		ID: bursar.Litecoin, Network: network, Node: rpc.Config{URLs: []string{node.URL}, MinPause: time.Millisecond},
+		ID: bursar.Litecoin, Network: network, Node: rpc.Config{URLs: []string{url}, MinPause: time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +76,7 @@ func newLitecoinTill(t *testing.T) litecoinTill {
 	}
 	t.Parallel()
 	node := bitcoindtest.StartLitecoin(t)
-	return litecoinTill{tillOn(t, node.Node, openLitecoin(t, node)), node}
+	return litecoinTill{tillOn(t, node.Node, openLitecoin(t, node.URL)), node}
 }
 
 // TestDustIsLitecoinCores lets the node relay what the adapter would pay at least, and refuse one unit less.

@@ -8,11 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-func testBumpReplaces(t *testing.T, h Harness) {
+func testFeeBumpReplaces(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.BumpAfter == 0 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2), d.times(d.unit, 2))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	order := d.order(payment)
@@ -41,11 +38,8 @@ func testBumpReplaces(t *testing.T, h Harness) {
 	d.wantAmount("the outsider's gain", d.balance(payment.Address.Base), payment.Amount)
 }
 
-func testBumpRespectsTheLimit(t *testing.T, h Harness) {
+func testFeeBumpRespectsTheLimit(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.BumpAfter == 0 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 4))
 	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
 	cheap := d.build(order)
@@ -55,13 +49,10 @@ func testBumpRespectsTheLimit(t *testing.T, h Harness) {
 	}
 }
 
-// testBumpWithoutBytes replaces a transaction of which only what it used up and cost is known, as of one that was
+// testFeeBumpWithoutBytes replaces a transaction of which only what it used up and cost is known, as of one that was
 // adopted from a block, and which no node has any more.
-func testBumpWithoutBytes(t *testing.T, h Harness) {
+func testFeeBumpWithoutBytes(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.BumpAfter == 0 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2), d.times(d.unit, 2))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	order := d.order(payment)
@@ -87,16 +78,10 @@ func testBumpWithoutBytes(t *testing.T, h Harness) {
 // testUsedNonceIsExternal drafts by books that know nothing of a transaction that was made with our key.
 func testUsedNonceIsExternal(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.Model != chain.AccountModel {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 4))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	first := d.build(d.order(payment))
-	next, numbered := d.nonces[d.hot().Base]
-	if !numbered {
-		return // the claim is no number, so the books cannot be behind
-	}
+	next := d.nonces[d.hot().Base]
 	d.broadcast(d.sign(first))
 	d.settle()
 	order, behind := d.order(payment), next-1

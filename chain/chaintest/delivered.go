@@ -10,10 +10,7 @@ import (
 // testTokenPaymentDelivers checks what the chain proves of token payments: all of one, nothing of one whose contract
 // moves nothing and succeeds, and less of one that keeps a part.
 func testTokenPaymentDelivers(t *testing.T, h Harness) {
-	node, able := h.Node.(Tokens)
-	if !able {
-		return
-	}
+	node := h.Node.(Tokens)
 	d := newHarness(t, h)
 	contract := d.prepareTokens(node)
 	payment := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)}
@@ -22,10 +19,7 @@ func testTokenPaymentDelivers(t *testing.T, h Harness) {
 }
 
 func testSilentTokenDeliversNothing(t *testing.T, h Harness) {
-	node, able := h.Node.(Misbehaving)
-	if !able {
-		return
-	}
+	node := h.Node.(Misbehaving)
 	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 2))
 	start := d.cursor
@@ -42,10 +36,7 @@ func testSilentTokenDeliversNothing(t *testing.T, h Harness) {
 }
 
 func testTaxedTokenDeliversLess(t *testing.T, h Harness) {
-	node, able := h.Node.(Misbehaving)
-	if !able {
-		return
-	}
+	node := h.Node.(Misbehaving)
 	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 2))
 	contract, keeper := node.Taxing(t)

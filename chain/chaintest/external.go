@@ -82,10 +82,7 @@ func named(resources []string) (named []string) {
 
 // testFailedExternalSpend uses up a nonce, if there are any, and delivers nothing.
 func testFailedExternalSpend(t *testing.T, h Harness) {
-	node, able := h.Node.(Failing)
-	if !able {
-		return
-	}
+	node := h.Node.(Failing)
 	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
@@ -100,13 +97,10 @@ func testFailedExternalSpend(t *testing.T, h Harness) {
 	d.wantExternal(start, hot, unsigned, tx, inclusion)
 }
 
-// testForgottenSpendsAreSeen makes every kind of transaction that the service makes and reads them as a database that
+// testForgottenTransactionsAreSeen makes every kind of transaction that the service makes and reads them as a database that
 // was restored from before: a payment of tokens, a gas top-up, and a sweep of either asset from a deposit address.
-func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
+func testForgottenTransactionsAreSeen(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
-		return // there are no sweeps
-	}
 	hot, deposit := d.hot(), d.source[d.deposit(0).Base]
 	node, tokens := h.Node.(Tokens)
 	d.fund(hot.Base, d.times(d.unit, 4))

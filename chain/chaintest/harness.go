@@ -15,6 +15,9 @@ type Harness struct {
 	Node  Node
 	// Unit is an amount of the native asset well above dust and above any fee of one transaction.
 	Unit bursar.Amount
+	// Unnumbered says that the chain uses the account model and does not number an account's transactions, as Tron and
+	// Solana do: a reservation names a transaction and no nonce.
+	Unnumbered bool
 }
 
 // Node moves the chain that the adapter reads. Each method fails the test itself when the node refuses.
@@ -34,17 +37,21 @@ type Node interface {
 	Balance(t testing.TB, address string) bursar.Amount
 }
 
-// Run runs the suite; open is called at the start of each test.
-func Run(t *testing.T, open func(t *testing.T) Harness) {
+// Run runs the suite. The harness offline says without a node which tests apply: its Chain is opened at an endpoint that
+// is never asked, and its Node is the zero value of the node's type. open is called at the start of each test that
+// applies; the others are skipped with a reason. Document writes the same decision into docs/rules.md.
+func Run(t *testing.T, offline Harness, open func(t *testing.T) Harness) {
+	facts := factsOf(offline)
 	for _, test := range suite {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(t, open(t))
+			test.start(t, facts, open)
 		})
 	}
 }
 
 type conformanceTest struct {
-	name string
-	run  func(t *testing.T, h Harness)
+	name  string
+	run   func(t *testing.T, h Harness)
+	needs []need // all of them; without any it applies to every chain
 }

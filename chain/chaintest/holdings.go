@@ -7,7 +7,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-func testHoldingsAreWhatTheNodeSays(t *testing.T, h Harness) {
+func testHoldingsEqualTheNodesBalances(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	hot := d.hot().Base
 	unused := d.own(chain.KeyRef{Family: d.capabilities.Family, Branch: chain.OwnBranch, Index: 9}).Base

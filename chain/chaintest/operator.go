@@ -28,6 +28,7 @@ type harness struct {
 	utxos        []chain.UTXO
 	source       map[string]chain.Source // by base
 	nonces       map[string]uint64       // the next one, by base, once one is known
+	numbers      bool                    // the chain has nonces
 }
 
 // newHarness starts at the chain's present head and watches the hot address.
@@ -38,6 +39,7 @@ func newHarness(t *testing.T, h Harness) *harness {
 		t: t, ctx: t.Context(), chain: h.Chain, node: h.Node, unit: h.Unit, capabilities: capabilities,
 		keys: Keys{Curve: capabilities.Curve}, watch: NewWatch(),
 		source: map[string]chain.Source{}, nonces: map[string]uint64{},
+		numbers: factsOf(h).numbers,
 	}
 	d.own(chain.Hot(capabilities.Family))
 	d.cursor = d.head().Latest
@@ -205,7 +207,14 @@ func (d *harness) build(order chain.TxRequest) chain.UnsignedTx {
 	for _, resource := range unsigned.Reservations {
 		d.utxos = slices.DeleteFunc(d.utxos, func(c chain.UTXO) bool { return c.Outpoint == resource })
 		base, number, _ := strings.Cut(resource, "/")
-		if nonce, err := strconv.ParseUint(number, 10, 64); err == nil {
+		if d.capabilities.Model == chain.UTXOModel {
+			continue
+		}
+		nonce, err := strconv.ParseUint(number, 10, 64)
+		if d.numbers != (err == nil) {
+			d.t.Fatalf("reservation %q, but nonces are expected: %v (see Harness.Unnumbered)", resource, d.numbers)
+		}
+		if d.numbers {
 			d.nonces[base] = nonce + 1
 		}
 	}

@@ -108,11 +108,8 @@ func testSyncFollowsTheBlock(t *testing.T, h Harness) {
 	d.wantTransfer(blocks, txID, payment)
 }
 
-func testFailedPaymentIsNothing(t *testing.T, h Harness) {
-	node, able := h.Node.(Failing)
-	if !able {
-		return
-	}
+func testFailedPaymentDeliversNothing(t *testing.T, h Harness) {
+	node := h.Node.(Failing)
 	d := newHarness(t, h)
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.unit}
 	txID := node.PayFailed(t, payment)

@@ -49,10 +49,7 @@ func testFeeLimitIsKept(t *testing.T, h Harness) {
 }
 
 func testRefusedPayments(t *testing.T, h Harness) {
-	node, able := h.Node.(Refusing)
-	if !able {
-		return
-	}
+	node := h.Node.(Refusing)
 	for _, refusal := range node.Refusals(t) {
 		_, err := h.Chain.Quote(t.Context(), refusal.Payment)
 		var refused *chain.RefusedError
@@ -140,13 +137,10 @@ func (d *harness) wantBound(unsigned []byte, want chain.Contents) {
 
 func sameDigest(a, b chain.Input) bool { return slices.Equal(a.Digest, b.Digest) }
 
-// testFailedSpend pays an address that begins to refuse money after the unsigned transaction: the fee is gone, the
+// testFailedTransactionCostsItsFee pays an address that begins to refuse money after the unsigned transaction: the fee is gone, the
 // payment is not.
-func testFailedSpend(t *testing.T, h Harness) {
-	node, able := h.Node.(Failing)
-	if !able {
-		return
-	}
+func testFailedTransactionCostsItsFee(t *testing.T, h Harness) {
+	node := h.Node.(Failing)
 	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))

@@ -37,9 +37,9 @@ func (d *harness) wantMissing(order chain.TxRequest, contract string) bursar.Amo
 	return needs.Missing
 }
 
-// testTwoPaymentsOfMoreThanThereIs sends one payment and drafts a second before the first is in a block. The node's
+// testTwoPaymentsBeyondTheBalance sends one payment and drafts a second before the first is in a block. The node's
 // balance still shows what the first one takes.
-func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
+func testTwoPaymentsBeyondTheBalance(t *testing.T, h Harness) {
 	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
 	one := chain.Payment{Address: d.outsider(), Amount: d.times(d.unit, 2)}
@@ -89,25 +89,23 @@ func (d *harness) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
 	d.wantAmount("what one unit more lacks", d.wantMissing(order, payment.Contract), bursar.Units(1))
 }
 
-// wantNext checks that no nonce was used between two drafts.
+// wantNext checks, on a chain with nonces, that no nonce lies between those of two unsigned transactions.
 func (d *harness) wantNext(first, second chain.UnsignedTx) {
 	d.t.Helper()
 	base, before, _ := strings.Cut(first.Reservations[0], "/")
-	nonce, err := strconv.ParseUint(before, 10, 64)
-	if err != nil || d.capabilities.Model != chain.AccountModel {
-		return // the claim is no number
+	if !d.numbers {
+		return
 	}
+	nonce, err := strconv.ParseUint(before, 10, 64)
+	d.check(err, "nonce of the reservation %q", first.Reservations[0])
 	if want := base + "/" + strconv.FormatUint(nonce+1, 10); second.Reservations[0] != want {
 		d.t.Fatalf("after %q comes %q", first.Reservations, second.Reservations)
 	}
 }
 
-// testTwoTokenPaymentsOfMoreThanThereIs is the same for tokens, and for the gas that they need.
-func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
-	node, able := h.Node.(Tokens)
-	if !able {
-		return
-	}
+// testTwoTokenPaymentsBeyondTheBalance is the same for tokens, and for the gas that they need.
+func testTwoTokenPaymentsBeyondTheBalance(t *testing.T, h Harness) {
+	node := h.Node.(Tokens)
 	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot().Base
 	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: hot}, Contract: contract, Amount: bursar.Units(1_000)})
@@ -130,12 +128,9 @@ func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	}
 }
 
-// testSweepLeavesWhatIsSpokenFor collects an address of which another transaction takes a part.
-func testSweepLeavesWhatIsSpokenFor(t *testing.T, h Harness) {
+// testSweepLeavesWhatIsReserved collects an address of which another transaction takes a part.
+func testSweepLeavesWhatIsReserved(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
-		return // there is nothing to collect, or UTXOs are used once anyway
-	}
 	deposit := d.source[d.deposit(0).Base]
 	d.fund(deposit.Base, d.times(d.unit, 3))
 	all := chain.Payment{Address: bursar.Address{Base: d.hot().Base}, Amount: d.times(d.unit, 3)}

@@ -111,9 +111,6 @@ func (d *harness) wantChange(blocks []chain.Block, tx chain.SignedTx) {
 
 func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.MaxPayments < 2 {
-		return
-	}
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3), d.times(d.unit, 3))
 	payments := []chain.Payment{
@@ -138,9 +135,6 @@ func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 
 func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.SharedAddress {
-		return // there is nothing to collect
-	}
 	hot, deposit := d.hot(), d.source[d.deposit(0).Base]
 	amounts := []bursar.Amount{d.times(d.unit, 2), d.unit}
 	d.fund(deposit.Base, amounts...)
@@ -176,11 +170,8 @@ func (d *harness) sweep(payer chain.Source, payment chain.Payment) (chain.Unsign
 	return d.build(order), order
 }
 
-func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
+func testTwoTransactionsInOneBlock(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.MaxPending < 2 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 2), d.times(d.unit, 2))
 	one := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	two := chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(5))}
@@ -201,9 +192,6 @@ func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
 
 func testUnconfirmedChangeIsSpent(t *testing.T, h Harness) {
 	d := newHarness(t, h)
-	if d.capabilities.Model != chain.UTXOModel || d.capabilities.MaxPending < 2 {
-		return
-	}
 	d.fund(d.hot().Base, d.times(d.unit, 5))
 	one := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	two := chain.Payment{Address: d.outsider(), Amount: d.unit}

@@ -9,10 +9,7 @@ import (
 )
 
 func testTokenPayment(t *testing.T, h Harness) {
-	node, able := h.Node.(Tokens)
-	if !able {
-		return
-	}
+	node := h.Node.(Tokens)
 	d := newHarness(t, h)
 	contract := d.contract(node)
 	payment := chain.Payment{Address: d.deposit(0), Contract: contract, Amount: bursar.Units(123_456)}
@@ -27,10 +24,7 @@ func testTokenPayment(t *testing.T, h Harness) {
 }
 
 func testTokenWithdrawal(t *testing.T, h Harness) {
-	node, able := h.Node.(Tokens)
-	if !able {
-		return
-	}
+	node := h.Node.(Tokens)
 	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot().Base
 	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: hot}, Contract: contract, Amount: bursar.Units(1_000)})
@@ -65,10 +59,7 @@ func testTokenWithdrawal(t *testing.T, h Harness) {
 // testTokenSweepNeedsGas collects tokens from an address that holds nothing else, as the core does it: the unsigned
 // transaction names the gas, a top-up brings it, and the same order drafts.
 func testTokenSweepNeedsGas(t *testing.T, h Harness) {
-	node, able := h.Node.(Tokens)
-	if !able || h.Chain.Capabilities().SharedAddress {
-		return
-	}
+	node := h.Node.(Tokens)
 	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot()
 	deposit := d.source[d.deposit(0).Base]

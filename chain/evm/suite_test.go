@@ -90,7 +90,7 @@ func suite(t *testing.T, cfg evm.Config, batch bool) {
 	if testing.Short() {
 		t.Skip("needs anvil")
 	}
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offline(t, cfg, anvilNode{}), func(t *testing.T) chaintest.Harness {
 		node := evmtest.StartAnvil(t, cfg.ChainID)
 		node.Batch = batch
 		here := cfg
@@ -130,9 +130,8 @@ func TestSuiteOnHardhat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Hardhat")
 	}
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		cfg := evm.Ethereum()
-		cfg.FinalityBlocks = evmtest.HardhatFinality
+	chaintest.Run(t, offline(t, hardhat(), hardhatNode{}), func(t *testing.T) chaintest.Harness {
+		cfg := hardhat()
 		node := evmtest.StartHardhat(t, cfg.ChainID)
 		cfg.Tokens = suiteTokens(t, node)
 		front := evmtest.Balance(t, node.URL)
@@ -145,16 +144,53 @@ func TestSuiteOnHardhat(t *testing.T) {
 	})
 }
 
+// hardhat returns the settings of Ethereum for a node without a finalized tag.
+func hardhat() evm.Config {
+	cfg := evm.Ethereum()
+	cfg.FinalityBlocks = evmtest.HardhatFinality
+	return cfg
+}
+
 func TestSuiteOnAnvilWithParityTraces(t *testing.T) {
 	t.Parallel()
-	cfg := evm.Ethereum()
-	cfg.Trace = evm.TraceParity
-	suite(t, cfg, true)
+	suite(t, tracedBy(evm.TraceParity), true)
 }
 
 func TestSuiteOnAnvilWithoutTraces(t *testing.T) {
 	t.Parallel()
+	suite(t, tracedBy(evm.TraceNone), false)
+}
+
+func TestConformanceIsDocumented(t *testing.T) {
+	for _, row := range []struct {
+		chain, test string
+		harness     chaintest.Harness
+	}{
+		{"Ethereum", "TestSuiteOnAnvil", offline(t, evm.Ethereum(), anvilNode{})},
+		{"BNB Smart Chain", "TestSuiteOnAnvil", offline(t, evm.BSC(), anvilNode{})},
+		{"Polygon", "TestSuiteOnAnvil", offline(t, evm.Polygon(), anvilNode{})},
+		{"Ethereum", "TestSuiteOnAnvilWithParityTraces", offline(t, tracedBy(evm.TraceParity), anvilNode{})},
+		{"Ethereum", "TestSuiteOnAnvilWithoutTraces", offline(t, tracedBy(evm.TraceNone), anvilNode{})},
+		{"Ethereum", "TestSuiteOnHardhat", offline(t, hardhat(), hardhatNode{})},
+	} {
+		chaintest.Document(t, row.chain, "chain/evm."+row.test, row.harness)
+	}
+}
+
+// offline is the harness without a node: its endpoint is never asked.
+func offline(t *testing.T, cfg evm.Config, node chaintest.Node) chaintest.Harness {
+	t.Helper()
+	c, err := evm.New(cfg, rpc.Config{URLs: []string{"http://127.0.0.1:1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return chaintest.Harness{Chain: c, Node: node}
+}
+
+// tracedBy returns the settings of Ethereum with another way to see what contracts send.
+func tracedBy(trace evm.Tracing) evm.Config {
 	cfg := evm.Ethereum()
-	cfg.Trace = evm.TraceNone
-	suite(t, cfg, false)
+	cfg.Trace = trace
+	return cfg
 }

@@ -129,7 +129,12 @@ func connect(t *testing.T, node *solana.Node, cfg adapter.Config) *adapter.Chain
 	if err := node.Finalize(); err != nil {
 		t.Fatal(err)
 	}
-	c, err := adapter.New(cfg, rpc.Config{URLs: []string{node.URL()}})
+	return openAt(t, node.URL(), cfg)
+}
+
+func openAt(t *testing.T, url string, cfg adapter.Config) *adapter.Chain {
+	t.Helper()
+	c, err := adapter.New(cfg, rpc.Config{URLs: []string{url}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,24 +156,50 @@ func TestAdapterConformanceOnLiteSVM(t *testing.T) {
 	conform(t, solana.Config{VM: startVM(t)})
 }
 
+func TestConformanceIsDocumented(t *testing.T) {
+	for _, test := range []string{"TestAdapterConformance", "TestAdapterConformanceOnLiteSVM"} {
+		for _, run := range runs() {
+			chaintest.Document(t, "Solana", "sandbox/nodes/solana."+test+"/"+run.name, run.offline(t))
+		}
+	}
+}
+
+// run is one way to pay and the adapter's settings for it.
+type run struct {
+	name   string
+	pay    func(*solana.Node, []solana.Output) (string, error)
+	many   int
+	format string
+}
+
+func runs() []run {
+	return []run{
+		{name: "plain", pay: (*solana.Node).PayMany},
+		{name: "tables", pay: (*solana.Node).PayByTable, many: 5, format: "v0"},
+		{name: "v1", pay: (*solana.Node).PayV1, many: 5, format: "v1"},
+	}
+}
+
+func (r run) config() adapter.Config {
+	config := adapter.Private()
+	config.MaxPayments, config.Format = max(config.MaxPayments, r.many), r.format
+	return config
+}
+
+// offline is the harness without a node: its endpoint is never asked.
+func (r run) offline(t *testing.T) chaintest.Harness {
+	t.Helper()
+	return chaintest.Harness{Chain: openAt(t, "http://127.0.0.1:1", r.config()), Node: mover{}, Unnumbered: true}
+}
+
 func conform(t *testing.T, cfg solana.Config) {
 	cfg.Traffic = true
-	for name, c := range map[string]struct {
-		pay    func(*solana.Node, []solana.Output) (string, error)
-		many   int
-		format string
-	}{
-		"plain":  {pay: (*solana.Node).PayMany},
-		"tables": {pay: (*solana.Node).PayByTable, many: 5, format: "v0"},
-		"v1":     {pay: (*solana.Node).PayV1, many: 5, format: "v1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	for _, r := range runs() {
+		t.Run(r.name, func(t *testing.T) {
+			chaintest.Run(t, r.offline(t), func(t *testing.T) chaintest.Harness {
 				node := start(t, cfg)
-				config := adapter.Private()
-				config.MaxPayments, config.Format = max(config.MaxPayments, c.many), c.format
-				return chaintest.Harness{Chain: connect(t, node, config), Node: mover{node, c.pay},
-					Unit: bursar.Units(1_000_000_000)}
+				return chaintest.Harness{Chain: connect(t, node, r.config()), Node: mover{node, r.pay},
+					Unit: bursar.Units(1_000_000_000), Unnumbered: true}
 			})
 		})
 	}

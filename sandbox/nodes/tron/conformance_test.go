@@ -129,6 +129,16 @@ func open(t *testing.T, cfg tron.Config) (*adapter.Chain, *tron.Node) {
 			t.Error(err)
 		}
 	})
+	tokens := []adapter.Token{{Contract: node.Token(), Decimals: 6}}
+	for _, contract := range node.Contracts() {
+		tokens = append(tokens, adapter.Token{Contract: contract, Decimals: 6})
+	}
+	return openAt(t, node.URL(), tokens), node
+}
+
+// openAt connects the service's adapter to a URL.
+func openAt(t *testing.T, url string, tokens []adapter.Token) *adapter.Chain {
+	t.Helper()
 	keys := chaintest.Keys{Curve: chain.Secp256k1}
 	rules, err := adapter.NewRules(adapter.Config{})
 	if err != nil {
@@ -138,27 +148,36 @@ func open(t *testing.T, cfg tron.Config) (*adapter.Chain, *tron.Node) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens := []adapter.Token{{Contract: node.Token(), Decimals: 6}}
-	for _, contract := range node.Contracts() {
-		tokens = append(tokens, adapter.Token{Contract: contract, Decimals: 6})
-	}
 	c, err := adapter.New(adapter.Config{
 		Tokens: tokens, Hot: hot.Base, Expiry: 5 * time.Minute,
-	}, rpc.Config{URLs: []string{node.URL()}})
+	}, rpc.Config{URLs: []string{url}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return c, node
+	return c
+}
+
+// offline is the harness without a node: its endpoint is never asked.
+func offline(t *testing.T, node chaintest.Node) chaintest.Harness {
+	t.Helper()
+	return chaintest.Harness{Chain: openAt(t, "http://127.0.0.1:1", nil), Node: node, Unnumbered: true}
+}
+
+func TestConformanceIsDocumented(t *testing.T) {
+	chaintest.Document(t, "Tron", "sandbox/nodes/tron.TestAdapterConformance", offline(t, misbehaving{}))
+	chaintest.Document(t, "Tron", "sandbox/nodes/tron.TestAdapterConformanceAsShipped", offline(t, plain{}))
 }
 
 // The service's Tron adapter keeps the seam's promises with the simulator.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offline(t, misbehaving{}), func(t *testing.T) chaintest.Harness {
 		odd := [][]byte{chaintest.Creation(chaintest.SilentToken()), chaintest.Creation(chaintest.TaxingToken())}
 		c, node := open(t, tron.Config{SolidDepth: solidDepth, Contracts: odd})
-		return chaintest.Harness{Chain: c, Node: misbehaving{mover{node}, c}, Unit: bursar.Units(1_000_000_000)}
+		return chaintest.Harness{
+			Chain: c, Node: misbehaving{mover{node}, c}, Unit: bursar.Units(1_000_000_000), Unnumbered: true,
+		}
 	})
 }
 
@@ -198,9 +217,11 @@ func (p plain) Pay(t testing.TB, payments ...chain.Payment) (ids []string) {
 // A java-tron as it comes is enough for TRX.
 func TestAdapterConformanceAsShipped(t *testing.T) {
 	t.Parallel()
-	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+	chaintest.Run(t, offline(t, plain{}), func(t *testing.T) chaintest.Harness {
 		c, node := open(t, tron.Config{SolidDepth: solidDepth, AsShipped: true})
-		return chaintest.Harness{Chain: c, Node: plain{mover{node}, mover{node}}, Unit: bursar.Units(1_000_000_000)}
+		return chaintest.Harness{
+			Chain: c, Node: plain{mover{node}, mover{node}}, Unit: bursar.Units(1_000_000_000), Unnumbered: true,
+		}
 	})
 }
 

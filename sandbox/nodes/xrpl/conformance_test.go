@@ -119,11 +119,27 @@ func start(t *testing.T, cfg xrpl.Config) (*xrpl.Node, named) {
 	node, err := xrpl.Start(context.Background(), cfg)
 	check(t, err)
 	t.Cleanup(func() { node.Close() })
-	c, err := adapter.New(adapter.Config{ID: bursar.XRPL, Network: adapter.Private, NetworkID: cfg.NetworkID},
-		rpc.Config{URLs: []string{node.URL()}})
+	return node, openAt(t, node.URL(), cfg.NetworkID)
+}
+
+func openAt(t *testing.T, url string, network uint32) named {
+	t.Helper()
+	c, err := adapter.New(adapter.Config{ID: bursar.XRPL, Network: adapter.Private, NetworkID: network},
+		rpc.Config{URLs: []string{url}})
 	check(t, err)
 	t.Cleanup(c.Close)
-	return node, named{c}
+	return named{c}
+}
+
+// offline is the harness without a node: its endpoint is never asked.
+func offline(t *testing.T, network uint32) chaintest.Harness {
+	t.Helper()
+	return chaintest.Harness{Chain: openAt(t, "http://127.0.0.1:1", network), Node: mover{}}
+}
+
+func TestConformanceIsDocumented(t *testing.T) {
+	chaintest.Document(t, "XRP Ledger", "sandbox/nodes/xrpl.TestAdapterConformance/bare", offline(t, 0))
+	chaintest.Document(t, "XRP Ledger", "sandbox/nodes/xrpl.TestAdapterConformance/named", offline(t, 21338))
 }
 
 // The service's adapter finds in the simulator what the conformance suite asks of every chain, on a network whose
@@ -133,7 +149,7 @@ func TestAdapterConformance(t *testing.T) {
 	for name, network := range map[string]uint32{"bare": 0, "named": 21338} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
+			chaintest.Run(t, offline(t, network), func(t *testing.T) chaintest.Harness {
 				node, c := start(t, xrpl.Config{NetworkID: network})
 				return chaintest.Harness{Chain: c, Node: mover{node}, Unit: bursar.Units(20 * xrp)}
 			})
