@@ -75,7 +75,8 @@ func TestNoRuleIsProvenByASkippedTest(t *testing.T) {
 		}
 	}
 	if checked < 10 {
-		t.Errorf("%d conformance tests are named for a chain, want 10 or more: did the form of docs/rules.md change?", checked)
+		t.Errorf("%d conformance tests are named for a chain, want 10 or more: did the form of docs/rules.md change?",
+			checked)
 	}
 }
 

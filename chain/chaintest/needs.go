@@ -6,8 +6,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// facts decide which conformance tests apply to a Harness. They are known without a node: they follow from the adapter's
-// capabilities and from the type of the Node.
+// facts decide which conformance tests apply to a Harness. They are known without a node: they follow from the
+// capabilities of the adapter and from the type of the Node.
 type facts struct {
 	utxos, accounts                bool // the model of the chain
 	ownAddresses                   bool // each wallet has an address of its own
