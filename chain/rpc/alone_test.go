@@ -250,7 +250,7 @@ func TestOn(t *testing.T) {
 	second.becomes(raw(502, ""))
 	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "502")
 	_, err = c.On(t.Context(), list[1].Name)
-	mustBeUnavailable(t, err, "put aside for")
+	mustBeUnavailable(t, err, "in a cool-down for")
 	second.becomes(gives(`"back"`))
 	clk.advance(time.Minute)
 	if s, err = c.On(t.Context(), list[1].Name); err != nil || s.Call(t.Context(), "m", nil, &out) != nil ||

@@ -79,14 +79,14 @@ func TestUnsoundBatches(t *testing.T) {
 		"none":    {func(a, b json.Number) string { return `[]` }, "answers are missing"},
 		"twice": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":0}]`, a, a)
-		}, "two answers to one question"},
+		}, "two answers with one id"},
 		"foreign": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":999,"result":1}]`, a)
-		}, "not asked"},
+		}, "unknown id"},
 		"one too many": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":1},{"id":999,"result":1}]`, a, b)
-		}, "not asked"},
-		"endless": {func(a, b json.Number) string { return "[" + strings.Repeat(`{},`, 100000) }, "not asked"},
+		}, "unknown id"},
+		"endless": {func(a, b json.Number) string { return "[" + strings.Repeat(`{},`, 100000) }, "unknown id"},
 		"truncated": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":1}`, a, b)
 		}, "not JSON"},
@@ -96,7 +96,7 @@ func TestUnsoundBatches(t *testing.T) {
 		"no object": {func(a, b json.Number) string { return `[1,2]` }, "not JSON"},
 		"object, no error": {func(a, b json.Number) string {
 			return fmt.Sprintf(`{"id":%s,"result":0}`, a)
-		}, "not of the form"},
+		}, "requested form"},
 		"one rate-limited": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"error":{"code":429,"message":"x"}}]`, a, b)
 		}, "error 429"},

@@ -197,7 +197,7 @@ func TestTimeAndPatience(t *testing.T) {
 		c := newClient(t, Config{URLs: []string{"http://a.example", "http://b.example"}, Timeout: 10 * time.Second,
 			HTTP: inMemory(silent)})
 		start := time.Now()
-		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "no whole answer within 10s")
+		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "no complete answer within 10s")
 		if took := time.Since(start); took != 20*time.Second {
 			t.Errorf("two silent endpoints took %v", took)
 		}

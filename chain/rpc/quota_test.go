@@ -221,7 +221,7 @@ func TestSettingsWinOverProfiles(t *testing.T) {
 		}
 	}
 	_, err := New(Config{URLs: []string{"http://a.example"}, Provider: "nobody"})
-	if err == nil || !strings.Contains(err.Error(), `no provider is named "nobody": use one of alchemy,`) {
+	if err == nil || !strings.Contains(err.Error(), `unknown provider "nobody": use one of alchemy,`) {
 		t.Errorf("error %v", err)
 	}
 }

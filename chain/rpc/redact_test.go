@@ -144,7 +144,7 @@ func TestBadURLs(t *testing.T) {
 		"port alone":                       {"http://:8332/hunter2", "has no host"},
 		"empty":                            {"", "must begin with http"},
 		"control character":                {"http://alice:hunter2\n@127.0.0.1", "is not a URL"},
-		"twice":                            {"http://ok.example", "http://ok.example is there twice"},
+		"twice":                            {"http://ok.example", "http://ok.example is configured twice"},
 	} {
 		_, err := New(Config{URLs: []string{"http://ok.example", tc.url}})
 		if err == nil || !strings.Contains(err.Error(), tc.text) {

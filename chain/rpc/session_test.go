@@ -79,7 +79,7 @@ func TestASessionEndsWhenItsEndpointIsPutAside(t *testing.T) {
 	first.becomes(gives(`"first"`))
 	clk.advance(time.Minute)
 	mustCall(t, c, "first")
-	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "put aside during this read")
+	mustBeUnavailable(t, s.Call(t.Context(), "m", nil, nil), "it went into a cool-down during this read")
 }
 
 func TestAnswersAndCancelsDoNotEndASession(t *testing.T) {
@@ -223,7 +223,7 @@ func TestSurveyOfTheDead(t *testing.T) {
 	err := c.Survey(t.Context(), head)
 	mustBeUnavailable(t, err, "502")
 	mustBeUnavailable(t, err, "EOF")
-	mustBeUnavailable(t, c.Survey(t.Context(), head), "put aside for")
+	mustBeUnavailable(t, c.Survey(t.Context(), head), "in a cool-down for")
 }
 
 func TestRest(t *testing.T) {
