@@ -25,16 +25,20 @@ const (
 
 // TxRequest is a transaction that the core asks an adapter to build, with everything that the adapter may use for it.
 type TxRequest struct {
-	ID       bursar.ID     `json:"id"` // of the outgoing transaction
-	Kind     Kind          `json:"kind"`
-	Payments []Payment     `json:"payments"` // a sweep has one, to the hot wallet; its Amount is the whole balance, less the fee for the native asset
-	From     Source        `json:"from"`     // the payer, on a chain of the account model
-	Change   Source        `json:"change"`   // where change is paid to, on a chain of the UTXO model
-	MaxFee   bursar.Amount `json:"maxFee"`   // Build fails above it; in the native asset
+	ID   bursar.ID `json:"id"` // of the outgoing transaction
+	Kind Kind      `json:"kind"`
+	// Payments are what to pay. A sweep has one, to the hot wallet; its Amount is the whole balance, less the fee for the
+	// native asset.
+	Payments []Payment     `json:"payments"`
+	From     Source        `json:"from"`   // the payer, on a chain of the account model
+	Change   Source        `json:"change"` // where change is paid to, on a chain of the UTXO model
+	MaxFee   bursar.Amount `json:"maxFee"` // Build fails above it; in the native asset
 
-	UTXOs    []UTXO      `json:"coins,omitempty"` // what may be spent, best first, on a chain of the UTXO model
-	Nonce    *uint64     `json:"nonce,omitempty"` // the next one by our books; nil before the first transaction
-	Replaces *UnsignedTx `json:"-"`               // the transaction to replace with the same reservations and a higher fee; its Bytes are empty where they are not known
+	UTXOs []UTXO  `json:"coins,omitempty"` // what may be spent, best first, on a chain of the UTXO model
+	Nonce *uint64 `json:"nonce,omitempty"` // the next one by our books; nil before the first transaction
+	// Replaces is the transaction to replace with the same reservations and a higher fee; its Bytes are empty where they
+	// are not known.
+	Replaces *UnsignedTx `json:"-"`
 
 	// Reserved is how much outgoing transactions that are not in a block yet take from the paying address, one item for
 	// each asset; the native asset's includes their highest fees. The transaction to replace is not among them. On a
@@ -108,10 +112,12 @@ type Thrifty interface {
 
 // UnsignedTx is an unsigned transaction with what it uses up.
 type UnsignedTx struct {
-	Reservations []string      `json:"claims"`            // exclusive: outpoints, "<base>/<nonce>", or "tx/…" where an expiring transaction uses up neither
-	Bytes        []byte        `json:"unsigned"`          // in the adapter's own encoding, complete: Inspect needs nothing else
-	Fee          bursar.Amount `json:"fee"`               // the most it can cost, in the native asset
-	Expires      uint64        `json:"expires,omitempty"` // the final height (or the chain's time) past which it can never be included; 0: never expires
+	// Reservations are exclusive: outpoints, "<base>/<nonce>", or "tx/…" where an expiring transaction uses up neither.
+	Reservations []string      `json:"claims"`
+	Bytes        []byte        `json:"unsigned"` // in the adapter's own encoding, complete: Inspect needs nothing else
+	Fee          bursar.Amount `json:"fee"`      // the most it can cost, in the native asset
+	// Expires is the final height, or the chain's time, past which it can never be included; 0: never.
+	Expires uint64 `json:"expires,omitempty"`
 }
 
 // Contents is what a transaction does, read from its bytes and not from its request.

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Check proves the books: the balances of each asset add up to its supply, nothing is in flight, and each base's UTXOs
-// add up to its balance. It returns the first difference.
+// Check checks that the balances of each asset add up to its supply, that nothing is in flight, and that each base's
+// UTXOs add up to its balance. It returns the first difference as an error.
 func (c *Chain) Check() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
