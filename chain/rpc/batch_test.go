@@ -69,7 +69,7 @@ func TestEachRequestOfABatchHasItsOwnError(t *testing.T) {
 	wantState(t, c, 0, StateUp)
 }
 
-func TestUnsoundBatches(t *testing.T) {
+func TestInvalidAnswersToABatchAreFaults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer func(a, b json.Number) string
@@ -134,7 +134,7 @@ func TestUnsoundBatches(t *testing.T) {
 }
 
 // A node refuses a whole batch with one object (JSON-RPC 2.0, section 6): an answer to each of its calls.
-func TestRefusedBatch(t *testing.T) {
+func TestARefusedBatchAnswersEachOfItsCalls(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, says(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batch too large"}}`))
 	c := newClient(t, Config{URLs: urlsOf(n)})
@@ -152,7 +152,7 @@ func TestRefusedBatch(t *testing.T) {
 }
 
 // When a later part of a batch is not answered, what was answered stays and the rest says so.
-func TestBatchThatEndsHalfway(t *testing.T) {
+func TestABatchKeepsItsAnswersWhenALaterPartFails(t *testing.T) {
 	t.Parallel()
 	var parts atomic.Int64
 	n := startNode(t, rpcHandler(func(w http.ResponseWriter, calls []asked) {
@@ -174,7 +174,7 @@ func TestBatchThatEndsHalfway(t *testing.T) {
 
 // One answer of a list says that nothing was done, another that something was: what the next endpoint refuses is
 // unsure.
-func TestBatchThatWasActedOnInPart(t *testing.T) {
+func TestARefusalAfterAPartlyExecutedBatchIsUnsure(t *testing.T) {
 	t.Parallel()
 	first := startNode(t, rpcHandler(func(w http.ResponseWriter, calls []asked) {
 		fmt.Fprintf(w, `[{"id":%s,"result":"txid"},{"id":%s,"error":{"code":429,"message":"x"}}]`, calls[0].ID, calls[1].ID)

@@ -132,7 +132,7 @@ var faults = []struct {
 	{"other encoding", raw(200, "x", "Content-Encoding: br"), "encoding that was not requested"},
 }
 
-func TestEveryFaultIsPassedOverAndPutAside(t *testing.T) {
+func TestEveryFaultIsFailedOverAndStartsACoolDown(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {

@@ -281,7 +281,7 @@ func TestAMethodThatFailsThriceIsNotOffered(t *testing.T) {
 	}
 }
 
-func TestAnOptionalCallGoesOnToWhoOffersIt(t *testing.T) {
+func TestAnOptionalCallGoesOnToAnEndpointThatOffersIt(t *testing.T) {
 	t.Parallel()
 	without := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no"}}`))
 	slow := tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout"}}`))

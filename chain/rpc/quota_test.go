@@ -228,7 +228,7 @@ func TestSettingsWinOverProfiles(t *testing.T) {
 
 // A provider that is recognised by its host is asked at full speed until it says that the calls are too many: most
 // customers have more than the smallest plan.
-func TestAProfilesPaceCountsOnceItIsTooMuch(t *testing.T) {
+func TestAProfilesPaceAppliesAfterTooManyCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := false
 		k := &counter{}
@@ -274,7 +274,7 @@ func TestAProfilesPaceCountsOnceItIsTooMuch(t *testing.T) {
 }
 
 // A node that is behind or starts says nothing of how often it may be asked.
-func TestAnUnwellNodeIsNotPaced(t *testing.T) {
+func TestANodeThatStartsOrIsBehindIsNotPaced(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]bool{"Node is behind by 42 slots": false, "limit exceeded": true,
 		"Loading block index…": false, "Too many requests": true} {

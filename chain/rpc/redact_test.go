@@ -129,7 +129,7 @@ func TestShortPasswordsDoNotChangeAnswers(t *testing.T) {
 	}
 }
 
-func TestBadURLs(t *testing.T) {
+func TestInvalidURLsAreRefusedWithoutTheirCredentials(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ url, text string }{
 		"unencoded slash in the password":  {"http://alice:hunter2/x@127.0.0.1:8332", "URL 2 of 2: is not a URL"},
@@ -155,7 +155,7 @@ func TestBadURLs(t *testing.T) {
 	}
 }
 
-func TestBadConfig(t *testing.T) {
+func TestInvalidConfigurationIsRefused(t *testing.T) {
 	t.Parallel()
 	one := []string{"http://a.example"}
 	for name, cfg := range map[string]Config{

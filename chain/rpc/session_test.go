@@ -65,7 +65,7 @@ func TestASessionFailsAsAWhole(t *testing.T) {
 }
 
 // Another caller saw the endpoint fail: it may be another node since, so the read cannot be whole.
-func TestASessionEndsWhenItsEndpointIsPutAside(t *testing.T) {
+func TestASessionEndsWhenItsEndpointEntersACoolDown(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	first := startNode(t, gives(`"first"`))
@@ -106,7 +106,7 @@ func TestAnswersAndCancelsDoNotEndASession(t *testing.T) {
 }
 
 // An adapter that finds a contradiction puts the endpoint aside itself.
-func TestFail(t *testing.T) {
+func TestFailPutsTheEndpointIntoACoolDown(t *testing.T) {
 	t.Parallel()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	c := newClient(t, Config{URLs: urlsOf(first, second)})
@@ -120,7 +120,7 @@ func TestFail(t *testing.T) {
 	wantState(t, c, 0, StateAside)
 }
 
-func TestLag(t *testing.T) {
+func TestALaggingEndpointIsTheLastResort(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
@@ -181,7 +181,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-func TestObserve(t *testing.T) {
+func TestObserveComparesHeights(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
@@ -216,7 +216,7 @@ func TestObserve(t *testing.T) {
 	mustCall(t, c, "second")
 }
 
-func TestSurveyOfTheDead(t *testing.T) {
+func TestASurveyOfFailingEndpointsIsUnavailable(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, Config{URLs: urlsOf(startNode(t, raw(502, "")), startNode(t, hangUp)), MaxLag: 1})
 	head := func(ctx context.Context, s *Session) (uint64, error) { return 0, s.Call(ctx, "head", nil, nil) }
@@ -226,7 +226,7 @@ func TestSurveyOfTheDead(t *testing.T) {
 	mustBeUnavailable(t, c.Survey(t.Context(), head), "in a cool-down for")
 }
 
-func TestRest(t *testing.T) {
+func TestGetAndPost(t *testing.T) {
 	t.Parallel()
 	var got, body atomic.Value
 	n := startNode(t, func(w http.ResponseWriter, r *http.Request) {

@@ -65,7 +65,7 @@ func TestStreamedResultsComeInAnyEnvelope(t *testing.T) {
 	}
 }
 
-func TestStreamedAnswersThatAreNone(t *testing.T) {
+func TestInvalidStreamedAnswersAreFaults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ body, text string }{
 		"another id":        {`{"result":[],"id":4711}`, "unknown id"},
@@ -312,7 +312,7 @@ func TestAStreamIsBounded(t *testing.T) {
 }
 
 // What was decoded before an answer turned out to be unsound is not left behind.
-func TestNothingIsLeftOfAnUnsoundAnswer(t *testing.T) {
+func TestNothingIsLeftOfAnInvalidAnswer(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"result":{"A":7},"id":4711}`, `{"id":ID,"result":{"A":7}`,
 		`{"id":ID,"result":{"A":7,"B":8}}`,

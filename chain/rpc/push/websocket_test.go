@@ -154,7 +154,7 @@ func TestWebSocketKeepsItsCredentials(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestNameShowsNoCredential(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		"ws://u:p@node.example:8546/":      "ws://node.example:8546",

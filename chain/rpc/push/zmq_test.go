@@ -109,7 +109,7 @@ func TestZMQAnswersPings(t *testing.T) {
 }
 
 // A publisher that has answered a ping and then stops answering ends the subscription long before Config.Silence.
-func TestZMQNoticesADeadConnection(t *testing.T) {
+func TestZMQNoticesABrokenConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()
@@ -162,7 +162,7 @@ func TestZMQEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestZMQRefusesWhatIsNoPublisher(t *testing.T) {
+func TestZMQRefusesAPeerThatIsNotAPublisher(t *testing.T) {
 	t.Parallel()
 	hello := hex.EncodeToString(greeting())
 	for why, play := range map[string]func(p publisher){
@@ -205,7 +205,7 @@ func TestZMQRefusesWhatIsNoPublisher(t *testing.T) {
 	}
 }
 
-func TestZMQDialsWhatTheURLNames(t *testing.T) {
+func TestZMQDialsTheAddressOfItsURL(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{"tcp://[::1]:28332": "tcp [::1]:28332",
 		"ipc:///run/bitcoind/blocks": "unix /run/bitcoind/blocks"} {

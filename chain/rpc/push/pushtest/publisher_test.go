@@ -38,7 +38,7 @@ func until(t *testing.T, p *pushtest.Publisher, done <-chan struct{}, parts ...[
 	}
 }
 
-func TestSubscribersHearTheirTopics(t *testing.T) {
+func TestSubscribersReceiveTheirTopics(t *testing.T) {
 	t.Parallel()
 	p := publish(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -88,7 +88,7 @@ for _ in range(5): print(*[len(part) for part in s.recv_multipart()])
 `
 
 // libzmq itself subscribes to the publisher, with heartbeats.
-func TestLibzmqHearsThePublisher(t *testing.T) {
+func TestLibzmqReceivesFromThePublisher(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs Python with pyzmq")
 	}
