@@ -17,7 +17,7 @@ const (
 )
 
 // errFeeLimit says that a transaction would cost more than the request allows.
-var errFeeLimit = errors.New("the fee is above the order's limit")
+var errFeeLimit = errors.New("the fee is above the request's limit")
 
 // Quote returns the fee of a transaction with one input and change, or of a payment at twice the present rate.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
@@ -49,7 +49,7 @@ func (c *Chain) refuse(payment chain.Payment) error {
 	}
 	switch {
 	case payment.Amount.Less(least):
-		return &chain.RefusedError{Below: true, Reason: fmt.Sprintf("the network carries no less than %s units", least)}
+		return &chain.RefusedError{Below: true, Reason: fmt.Sprintf("the network accepts no less than %s units", least)}
 	case payment.Contract != "" && payment.Address.Base == payment.Contract:
 		return &chain.RefusedError{Reason: "the address is the token's own contract"}
 	case c.wantsMemo[payment.Address.Base] && !payment.Address.HasMemo:
@@ -96,14 +96,14 @@ func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.Unsigne
 	defer c.mu.Unlock()
 	unsigned, err := c.build(order)
 	if err != nil {
-		return chain.UnsignedTx{}, fmt.Errorf("draft %s: %w", order.Kind, err)
+		return chain.UnsignedTx{}, fmt.Errorf("build %s: %w", order.Kind, err)
 	}
 	return unsigned, nil
 }
 
 func (c *Chain) build(order chain.TxRequest) (chain.UnsignedTx, error) {
 	if n := len(order.Payments); n == 0 || n > c.config.MaxPayments || collects(order) && n != 1 {
-		return chain.UnsignedTx{}, fmt.Errorf("an order of %d payments", n)
+		return chain.UnsignedTx{}, fmt.Errorf("a request of %d payments", n)
 	}
 	var sum bursar.Amount
 	if err := c.refuseAny(order.Payments); err != nil {

@@ -70,7 +70,7 @@ func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 	if order.Replaces != nil {
 		nonce, err := reservedNonce(*order.Replaces, order.From.Base)
 		if err == nil && nonce < next {
-			err = fmt.Errorf("nonce %d of the draft to outbid is used", nonce)
+			err = fmt.Errorf("nonce %d of the transaction to replace is used", nonce)
 		}
 		return nonce, err
 	}
@@ -85,12 +85,12 @@ func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
 
 func reservedNonce(unsigned chain.UnsignedTx, base string) (uint64, error) {
 	if len(unsigned.Reservations) != 1 {
-		return 0, fmt.Errorf("a draft with claims %q cannot be outbid", unsigned.Reservations)
+		return 0, fmt.Errorf("a transaction with the reservations %q cannot be replaced", unsigned.Reservations)
 	}
 	number, found := strings.CutPrefix(unsigned.Reservations[0], base+"/")
 	nonce, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || !found {
-		return 0, fmt.Errorf("claim %q is not of %s", unsigned.Reservations[0], base)
+		return 0, fmt.Errorf("the reservation %q is not of %s", unsigned.Reservations[0], base)
 	}
 	return nonce, nil
 }

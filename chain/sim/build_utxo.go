@@ -23,7 +23,7 @@ func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 	if order.Replaces != nil && order.Kind != chain.KindConsolidation {
 		old := named(order.UTXOs, order.Replaces.Reservations)
 		if len(old) == 0 || len(old) != len(order.Replaces.Reservations) {
-			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
+			return unsigned{}, errors.New("the request lacks UTXOs of the transaction to replace")
 		}
 		utxos, least = append(old, beside(order.UTXOs, order.Replaces.Reservations)...), len(old)
 	}
@@ -36,7 +36,7 @@ func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
 		u.Inputs = append(u.Inputs, input{utxo.Outpoint, utxo.Source, utxo.Amount})
 		var err error
 		if in, err = in.Add(utxo.Amount); err != nil {
-			return u, fmt.Errorf("sum of coins: %w", err)
+			return u, fmt.Errorf("sum of UTXOs: %w", err)
 		}
 		if i < least-1 {
 			continue

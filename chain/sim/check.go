@@ -33,7 +33,7 @@ func (c *Chain) Check() error {
 	for h, amount := range c.ledger.balances {
 		outside := h.base == faucet || h.base == miner
 		if !outside && amounts[h.base] != amount {
-			return fmt.Errorf("coins of %s add up to %s, its balance is %s", h.base, amounts[h.base], amount)
+			return fmt.Errorf("UTXOs of %s add up to %s, its balance is %s", h.base, amounts[h.base], amount)
 		}
 	}
 	return nil

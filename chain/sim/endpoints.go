@@ -171,7 +171,7 @@ func newBackend(e chain.Endpoint) backend {
 func (c *Chain) control(endpoint string, change func(*backend)) {
 	b := c.named(endpoint)()
 	if b == nil {
-		panic("sim: no endpoint is called " + endpoint)
+		panic("sim: there is no endpoint " + endpoint)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -61,7 +61,7 @@ func (c *Chain) takeUTXOs(tx *transaction, base string) {
 			return
 		}
 	}
-	panic(fmt.Sprintf("sim: %s holds too little for a foreign spend", base))
+	panic(fmt.Sprintf("sim: %s has too little for an external spend", base))
 }
 
 // external returns an entry as an external spend of each watched address that it spends from.
@@ -89,7 +89,7 @@ func (c *Chain) DoubleSpend(txID string) string {
 		panic("sim: no reorganisation dropped a payment " + txID)
 	}
 	if !old.makesUTXOs {
-		panic("sim: a payment spends nothing that could be spent again on a chain that spends by nonce")
+		panic("sim: DoubleSpend needs a chain of the UTXO model")
 	}
 	again := &transaction{id: c.nextID("double spend"), outside: true, makesUTXOs: true, resources: old.resources}
 	c.waiting = append(c.waiting, again)

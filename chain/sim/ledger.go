@@ -124,7 +124,7 @@ func (l *ledger) useUTXOs(tx *transaction, height, rate uint64) (*entry, error) 
 	for _, in := range tx.inputs {
 		unspent, known := l.utxos[in.Resource]
 		if !known || unspent.from > height {
-			return nil, fmt.Errorf("%w: coin %s cannot be spent", errWaits, in.Resource)
+			return nil, fmt.Errorf("%w: the UTXO %s cannot be spent", errWaits, in.Resource)
 		}
 		e.spent = append(e.spent, unspent)
 		e.moves = append(e.moves, move{"", unspent.base, flight, unspent.amount})

@@ -118,10 +118,10 @@ func (c *Chain) covered(tx *transaction) error {
 	for _, in := range tx.inputs {
 		known, exists := c.utxo(in.Resource)
 		if !exists {
-			return fmt.Errorf("coin %s is missing", in.Resource)
+			return fmt.Errorf("the UTXO %s is missing", in.Resource)
 		}
 		if known.base != in.Source.Base || known.amount != in.Amount {
-			return fmt.Errorf("%w: coin %s is another one", chain.ErrRejected, in.Resource)
+			return fmt.Errorf("%w: the UTXO %s has another amount or owner", chain.ErrRejected, in.Resource)
 		}
 	}
 	if !tx.numbered() {

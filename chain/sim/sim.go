@@ -25,7 +25,8 @@ type Config struct {
 	Family        bursar.Family  // default "sim"; addresses start with it
 	Spending      chain.Model    // default chain.UTXOModel
 	Confirmations int            // a block is final with so many, itself included; default 1: final at once
-	Expiry        uint64         // blocks from an unsigned transaction to its last possible block; default 0: never expires
+	// Expiry is how many blocks after the newest one a transaction can still be included; default 0: it never expires.
+	Expiry uint64
 	// Unnumbered makes a chain of the account model without nonces, as Tron and Solana are: a transaction ends only by
 	// its expiry, and the chain does not refuse a second payment. It needs an Expiry, and no transaction is replaced.
 	Unnumbered    bool

@@ -20,7 +20,9 @@ var configs = map[string]sim.Config{
 	"account expiring":       {Spending: chain.AccountModel, Expiry: 60},
 	"account without nonces": {Spending: chain.AccountModel, Expiry: 60, Unnumbered: true},
 	"account with memos":     {Spending: chain.AccountModel, Confirmations: 2, SharedAddress: true},
-	"account with batches":   {Spending: chain.AccountModel, Confirmations: 2, MaxPayments: 5, Family: "evm", ID: "ethereum"},
+	"account with batches": {
+		Spending: chain.AccountModel, Confirmations: 2, MaxPayments: 5, Family: "evm", ID: "ethereum",
+	},
 }
 
 func TestConformance(t *testing.T) {

@@ -85,7 +85,7 @@ func (c *Chain) validate(u unsigned) error {
 	}
 	in, err := u.brings()
 	if err == nil && isUTXO && in != out {
-		return fmt.Errorf("%s goes in, %s comes out", in, out)
+		return fmt.Errorf("the inputs are %s, outputs and fee %s", in, out)
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func (c *Chain) payable(payment chain.Payment) error {
 		return nil
 	}
 	if c.config.Spending == chain.UTXOModel {
-		return errors.New("a chain that spends by coins has no tokens")
+		return errors.New("a chain of the UTXO model has no tokens")
 	}
 	if contract, err := c.ParseContract(payment.Contract); err != nil || contract != payment.Contract {
 		return fmt.Errorf("contract %.80q: %w", payment.Contract, bursar.ErrBadAddress)
@@ -113,7 +113,7 @@ func (u unsigned) brings() (bursar.Amount, error) {
 	seen := map[string]bool{}
 	for _, input := range u.Inputs {
 		if seen[input.Resource] {
-			return in, fmt.Errorf("coin %s is used twice", input.Resource)
+			return in, fmt.Errorf("the UTXO %s is used twice", input.Resource)
 		}
 		seen[input.Resource] = true
 		var err error
@@ -195,7 +195,7 @@ func (c *Chain) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
 	if resources := c.transaction(u, unsigned.Bytes).resources; !slices.Equal(resources, unsigned.Reservations) {
-		return chain.SignedTx{}, fmt.Errorf("assemble: the draft claims %q, its bytes %q", unsigned.Reservations, resources)
+		return chain.SignedTx{}, fmt.Errorf("assemble: the transaction reserves %q, its bytes %q", unsigned.Reservations, resources)
 	}
 	if err := c.verify(u, unsigned.Bytes, signatures); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
@@ -240,7 +240,7 @@ func (c *Chain) verify(u unsigned, raw []byte, signatures [][]byte) error {
 func recoverKey(signature, digest []byte) (chain.PublicKey, error) {
 	const compactOffset = 27 + 4 // the first byte of the compact form for recovery id 0 and a short public key
 	if len(signature) != 65 || signature[64] > 1 {
-		return nil, fmt.Errorf("%d bytes are no R, S and recovery id", len(signature))
+		return nil, fmt.Errorf("a signature of %d bytes, want R, S and recovery id", len(signature))
 	}
 	var s btcec.ModNScalar
 	if overflow := s.SetByteSlice(signature[32:64]); overflow || s.IsOverHalfOrder() {
