@@ -25,28 +25,28 @@ func utxo(t testing.TB, c *Chain, n int, amount uint64) chain.UTXO {
 		Amount: bursar.Units(amount)}
 }
 
-// stranger is an address of nobody here.
-func stranger(t testing.TB, c *Chain, n uint32) bursar.Address {
+// outsider is an address of nobody here.
+func outsider(t testing.TB, c *Chain, n uint32) bursar.Address {
 	t.Helper()
 	return bursar.Address{Base: source(t, c, 1000+n).Base}
 }
 
-func orderOf(t testing.TB, c *Chain, amounts []uint64, values ...uint64) chain.TxRequest {
+func requestOf(t testing.TB, c *Chain, amounts []uint64, values ...uint64) chain.TxRequest {
 	t.Helper()
-	order := chain.TxRequest{Kind: chain.KindWithdrawal, Change: source(t, c, 500), MaxFee: bursar.Units(1_000_000)}
+	request := chain.TxRequest{Kind: chain.KindWithdrawal, Change: source(t, c, 500), MaxFee: bursar.Units(1_000_000)}
 	for i, amount := range amounts {
-		order.Payments = append(order.Payments,
-			chain.Payment{Address: stranger(t, c, uint32(i)), Amount: bursar.Units(amount)})
+		request.Payments = append(request.Payments,
+			chain.Payment{Address: outsider(t, c, uint32(i)), Amount: bursar.Units(amount)})
 	}
 	for i, amount := range values {
-		order.UTXOs = append(order.UTXOs, utxo(t, c, i, amount))
+		request.UTXOs = append(request.UTXOs, utxo(t, c, i, amount))
 	}
-	return order
+	return request
 }
 
-func mustBuild(t testing.TB, c *Chain, order chain.TxRequest) (chain.UnsignedTx, chain.Contents) {
+func mustBuild(t testing.TB, c *Chain, request chain.TxRequest) (chain.UnsignedTx, chain.Contents) {
 	t.Helper()
-	built, err := c.Build(t.Context(), order)
+	built, err := c.Build(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,17 +63,17 @@ func sizeOf(n, m int) uint64 { return vbytes(n, m, uint64(m)*31) }
 func TestBuildFromOneUTXOWithChange(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	order := orderOf(t, c, []uint64{100_000}, 500_000)
-	built, contents := mustBuild(t, c, order)
+	request := requestOf(t, c, []uint64{100_000}, 500_000)
+	built, contents := mustBuild(t, c, request)
 	fee := fakeRate.fee(sizeOf(1, 2))
-	want := []chain.Payment{order.Payments[0],
-		{Address: bursar.Address{Base: order.Change.Base}, Amount: bursar.Units(400_000 - fee)}}
+	want := []chain.Payment{request.Payments[0],
+		{Address: bursar.Address{Base: request.Change.Base}, Amount: bursar.Units(400_000 - fee)}}
 	if built.Fee != bursar.Units(fee) || contents.Fee != built.Fee || !slices.Equal(contents.Payments, want) ||
 		contents.Weight != sizeOf(1, 2) {
 		t.Fatalf("draft is %+v, want a fee of %d and %+v", contents, fee, want)
 	}
-	if !slices.Equal(built.Reservations, []string{order.UTXOs[0].Outpoint}) ||
-		contents.Inputs[0].Source != order.UTXOs[0].Source || built.Expires != 0 {
+	if !slices.Equal(built.Reservations, []string{request.UTXOs[0].Outpoint}) ||
+		contents.Inputs[0].Source != request.UTXOs[0].Source || built.Expires != 0 {
 		t.Fatalf("draft is %+v", built)
 	}
 }
@@ -83,8 +83,8 @@ func TestSizesAreThoseOfSignedTransactions(t *testing.T) {
 	c := open(t, newFake())
 	for n := 1; n <= 300; n += 23 {
 		amounts := slices.Repeat([]uint64{10_000}, n)
-		order := orderOf(t, c, []uint64{uint64(n)*10_000 - fakeRate.fee(sizeOf(n, 1))}, amounts...)
-		built, contents := mustBuild(t, c, order)
+		request := requestOf(t, c, []uint64{uint64(n)*10_000 - fakeRate.fee(sizeOf(n, 1))}, amounts...)
+		built, contents := mustBuild(t, c, request)
 		tx := assemble(t, c, built)
 		var signed wire.MsgTx
 		if err := signed.Deserialize(bytes.NewReader(tx.Raw)); err != nil {
@@ -122,8 +122,8 @@ func TestNoDustChange(t *testing.T) {
 	c := open(t, newFake())
 	whole, alone := fakeRate.fee(sizeOf(1, 2)), fakeRate.fee(sizeOf(1, 1))
 	for rest, change := range map[uint64]bool{whole + 294: true, whole + 293: false, whole: false, alone: false} {
-		order := orderOf(t, c, []uint64{50_000}, 50_000+rest)
-		built, contents := mustBuild(t, c, order)
+		request := requestOf(t, c, []uint64{50_000}, 50_000+rest)
+		built, contents := mustBuild(t, c, request)
 		if got := len(contents.Payments) == 2; got != change {
 			t.Errorf("%d satoshi over: change %v, want %v", rest, got, change)
 		}
@@ -149,16 +149,16 @@ func TestSelection(t *testing.T) {
 		"all of them":             {250_000, []uint64{90_000, 90_000, 90_000}, []int{0, 1, 2}},
 		"none that costs more":    {100_000, []uint64{input, 1, 300_000}, []int{2}},
 	} {
-		order := orderOf(t, c, []uint64{test.pay}, test.values...)
-		built, _ := mustBuild(t, c, order)
+		request := requestOf(t, c, []uint64{test.pay}, test.values...)
+		built, _ := mustBuild(t, c, request)
 		var want []string
 		for _, i := range test.want {
-			want = append(want, order.UTXOs[i].Outpoint)
+			want = append(want, request.UTXOs[i].Outpoint)
 		}
 		if !slices.Equal(built.Reservations, want) {
 			t.Errorf("%s: claims are %v, want %v", name, built.Reservations, want)
 		}
-		again, _ := mustBuild(t, c, order)
+		again, _ := mustBuild(t, c, request)
 		if !reflect.DeepEqual(built, again) {
 			t.Errorf("%s: the same order drafts into another transaction", name)
 		}
@@ -169,19 +169,19 @@ func TestManySmallUTXOsGiveWayToLargeOnes(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
 	values := append(slices.Repeat([]uint64{2_000}, 3000), 900_000, 950_000)
-	order := orderOf(t, c, []uint64{1_700_000}, values...)
-	built, _ := mustBuild(t, c, order)
+	request := requestOf(t, c, []uint64{1_700_000}, values...)
+	built, _ := mustBuild(t, c, request)
 	if len(built.Reservations) != 2 {
 		t.Fatalf("%d coins are used, want the two large ones", len(built.Reservations))
 	}
-	order.Payments[0].Amount = bursar.Units(3_000_000)
+	request.Payments[0].Amount = bursar.Units(3_000_000)
 	var many *chain.TooManyInputsError
-	if _, err := c.Build(t.Context(), order); !errors.As(err, &many) || many.Limit != 500 {
+	if _, err := c.Build(t.Context(), request); !errors.As(err, &many) || many.Limit != 500 {
 		t.Fatalf("what 500 coins cannot pay and all of them can is %v", err)
 	}
-	order.Payments[0].Amount = bursar.Units(30_000_000)
+	request.Payments[0].Amount = bursar.Units(30_000_000)
 	var needs *chain.NeedsFundsError
-	if _, err := c.Build(t.Context(), order); !errors.As(err, &needs) {
+	if _, err := c.Build(t.Context(), request); !errors.As(err, &needs) {
 		t.Fatalf("what all coins cannot pay is %v", err)
 	}
 }
@@ -192,14 +192,14 @@ func TestMissingIsExact(t *testing.T) {
 	c := open(t, newFake())
 	for n := 1; n < 40; n++ {
 		values := slices.Repeat([]uint64{10_001}, n)
-		order := orderOf(t, c, []uint64{10_001 * uint64(n)}, values...)
-		_, err := c.Build(t.Context(), order)
+		request := requestOf(t, c, []uint64{10_001 * uint64(n)}, values...)
+		_, err := c.Build(t.Context(), request)
 		var needs *chain.NeedsFundsError
 		if !errors.As(err, &needs) {
 			t.Fatalf("%d coins pay all that they are: %v", n, err)
 		}
-		order.Payments[0].Amount = order.Payments[0].Amount.SubOrZero(needs.Missing)
-		built, contents := mustBuild(t, c, order)
+		request.Payments[0].Amount = request.Payments[0].Amount.SubOrZero(needs.Missing)
+		built, contents := mustBuild(t, c, request)
 		if built.Fee != needs.Missing || len(contents.Payments) != 1 || len(built.Reservations) != n {
 			t.Fatalf("%d coins: missing %s, then a fee of %s for %d", n, needs.Missing, built.Fee, len(built.Reservations))
 		}
@@ -228,20 +228,20 @@ func TestRequestsThatCannotBeBuilt(t *testing.T) {
 		"a coin of another kind": func(o *chain.TxRequest) { o.UTXOs[0].Source.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
 		"a fee over the limit":   func(o *chain.TxRequest) { o.MaxFee = bursar.Units(100) },
 	} {
-		order := orderOf(t, c, []uint64{100_000}, 500_000)
-		change(&order)
+		request := requestOf(t, c, []uint64{100_000}, 500_000)
+		change(&request)
 		var needs *chain.NeedsFundsError
-		if built, err := c.Build(t.Context(), order); err == nil || errors.As(err, &needs) {
+		if built, err := c.Build(t.Context(), request); err == nil || errors.As(err, &needs) {
 			t.Errorf("%s: %+v (%v)", why, built, err)
 		}
 	}
-	order := orderOf(t, c, []uint64{293}, 500_000)
+	request := requestOf(t, c, []uint64{293}, 500_000)
 	var refused *chain.RefusedError
-	if _, err := c.Build(t.Context(), order); !errors.As(err, &refused) || !refused.Below {
+	if _, err := c.Build(t.Context(), request); !errors.As(err, &refused) || !refused.Below {
 		t.Errorf("dust is drafted: %v", err)
 	}
-	order.Payments[0].Amount = bursar.Units(maxMoney + 1)
-	if _, err := c.Quote(t.Context(), order.Payments[0]); !errors.As(err, &refused) || refused.Below {
+	request.Payments[0].Amount = bursar.Units(maxMoney + 1)
+	if _, err := c.Quote(t.Context(), request.Payments[0]); !errors.As(err, &refused) || refused.Below {
 		t.Errorf("more than all coins is quoted: %v", err)
 	}
 }
@@ -250,18 +250,18 @@ func TestRequestsThatCannotBeBuilt(t *testing.T) {
 func TestRefusedPaymentsAreNamed(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	order := orderOf(t, c, []uint64{100_000, 293, 100_000, 1}, 500_000)
+	request := requestOf(t, c, []uint64{100_000, 293, 100_000, 1}, 500_000)
 	var some *chain.RefusedPaymentsError
-	_, err := c.Build(t.Context(), order)
+	_, err := c.Build(t.Context(), request)
 	if !errors.As(err, &some) || !slices.Equal(some.Payments, []int{1, 3}) || !some.Refused.Below {
 		t.Fatalf("refused are %+v (%v)", some, err)
 	}
-	order.Payments = []chain.Payment{order.Payments[0], order.Payments[2]}
-	if _, contents := mustBuild(t, c, order); len(contents.Payments) != 3 {
+	request.Payments = []chain.Payment{request.Payments[0], request.Payments[2]}
+	if _, contents := mustBuild(t, c, request); len(contents.Payments) != 3 {
 		t.Errorf("without them it pays %+v", contents.Payments)
 	}
-	order.Payments[1].Address.Base = "nonsense" // what is broken is no refusal
-	if _, err := c.Build(t.Context(), order); err == nil || errors.As(err, &some) {
+	request.Payments[1].Address.Base = "nonsense" // what is broken is no refusal
+	if _, err := c.Build(t.Context(), request); err == nil || errors.As(err, &some) {
 		t.Errorf("an address that is none: %v", err)
 	}
 }
@@ -283,8 +283,8 @@ func TestRandomOrders(t *testing.T) {
 		for range 1 + random.IntN(60) {
 			values = append(values, 1+random.Uint64N(1<<random.IntN(20)))
 		}
-		order := orderOf(t, c, amounts, values...)
-		built, err := c.Build(t.Context(), order)
+		request := requestOf(t, c, amounts, values...)
+		built, err := c.Build(t.Context(), request)
 		var needs *chain.NeedsFundsError
 		if errors.As(err, &needs) {
 			continue
@@ -293,14 +293,14 @@ func TestRandomOrders(t *testing.T) {
 			t.Fatal(err)
 		}
 		drafted++
-		wantSound(t, c, order, built, rate(min(perKilo, 60_000)), 60)
+		wantSound(t, c, request, built, rate(min(perKilo, 60_000)), 60)
 	}
 	if drafted < 100 {
 		t.Fatalf("only %d orders were drafted", drafted)
 	}
 }
 
-func wantSound(t *testing.T, c *Chain, order chain.TxRequest, built chain.UnsignedTx, least rate, most uint64) {
+func wantSound(t *testing.T, c *Chain, request chain.TxRequest, built chain.UnsignedTx, least rate, most uint64) {
 	t.Helper()
 	contents, err := c.Inspect(built.Bytes)
 	if err != nil {
@@ -308,8 +308,8 @@ func wantSound(t *testing.T, c *Chain, order chain.TxRequest, built chain.Unsign
 	}
 	var in, out bursar.Amount
 	for _, resource := range built.Reservations {
-		i := slices.IndexFunc(order.UTXOs, func(utxo chain.UTXO) bool { return utxo.Outpoint == resource })
-		in, _ = in.Add(order.UTXOs[i].Amount)
+		i := slices.IndexFunc(request.UTXOs, func(utxo chain.UTXO) bool { return utxo.Outpoint == resource })
+		in, _ = in.Add(request.UTXOs[i].Amount)
 	}
 	for _, payment := range contents.Payments {
 		out, _ = out.Add(payment.Amount)
@@ -324,9 +324,9 @@ func wantSound(t *testing.T, c *Chain, order chain.TxRequest, built chain.Unsign
 	if fee < least.fee(contents.Weight) || fee > most*contents.Weight {
 		t.Fatalf("fee %d of %d vbytes, at least %d per 1,000", fee, contents.Weight, least)
 	}
-	if extra := len(contents.Payments) - len(order.Payments); extra < 0 || extra > 1 ||
-		!slices.Equal(contents.Payments[:len(order.Payments)], order.Payments) ||
-		extra == 1 && contents.Payments[len(order.Payments)].Address.Base != order.Change.Base {
+	if extra := len(contents.Payments) - len(request.Payments); extra < 0 || extra > 1 ||
+		!slices.Equal(contents.Payments[:len(request.Payments)], request.Payments) ||
+		extra == 1 && contents.Payments[len(request.Payments)].Address.Base != request.Change.Base {
 		t.Fatalf("payments are %+v", contents.Payments)
 	}
 }
@@ -335,16 +335,16 @@ func TestUnconfirmedChangeIsTheLastResortAndPaysForItsParent(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
-	order := orderOf(t, c, []uint64{100_000}, 500_000, 60_000, 70_000)
-	order.UTXOs[0].Unconfirmed = true
-	if built, _ := mustBuild(t, c, order); slices.Contains(built.Reservations, order.UTXOs[0].Outpoint) {
+	request := requestOf(t, c, []uint64{100_000}, 500_000, 60_000, 70_000)
+	request.UTXOs[0].Unconfirmed = true
+	if built, _ := mustBuild(t, c, request); slices.Contains(built.Reservations, request.UTXOs[0].Outpoint) {
 		t.Fatalf("claims are %v", built.Reservations)
 	}
 	// The parent has 200 vbytes and paid 300: at 5 satoshi per vbyte it lacks 700.
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 200, "descendantcount": 1,
 		"fees": map[string]any{"ancestor": raw("0.00000300")}})
-	order.UTXOs = order.UTXOs[:1]
-	built, contents := mustBuild(t, c, order)
+	request.UTXOs = request.UTXOs[:1]
+	built, contents := mustBuild(t, c, request)
 	if want := bursar.Units(fakeRate.fee(contents.Weight) + 700); built.Fee != want {
 		t.Fatalf("fee is %s, want %s", built.Fee, want)
 	}

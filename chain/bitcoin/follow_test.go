@@ -308,7 +308,7 @@ func TestRawBlocksHeldAreBounded(t *testing.T) {
 	watch := chaintest.NewWatch()
 	watch.OnSync(func(int) { held.Store(0) })
 	blocks, err := c.After(t.Context(), f.ref(0), 1000, watch)
-	if err != nil || len(blocks) != 50 || most.Load() > maxHeld {
+	if err != nil || len(blocks) != 50 || most.Load() > maxInMemory {
 		t.Fatalf("%d blocks, %d held at once (%v)", len(blocks), most.Load(), err)
 	}
 	for _, limit := range []int{0, -1} {

@@ -41,17 +41,18 @@ func TestCheckHealth(t *testing.T) {
 		"silent": {func(s map[string]any) {
 			s["getnetworkinfo"] = &rpc.Error{Code: -32601, Message: "Method not found"}
 		}, but(1, "version warning: Method not found")},
-		"alone":       {with("getnetworkinfo", "connections", 0), but(1, well[1], "sync warning: no other node")},
-		"downloading": {with("getblockchaininfo", "initialblockdownload", true), but(2, "sync failed: initial download")},
-		"behind":      {with("getblockchaininfo", "headers", 900_007), but(2, "sync failed: knows of 900007")},
-		"a little":    {with("getblockchaininfo", "headers", 900_006), well},
+		"alone": {with("getnetworkinfo", "connections", 0), but(1, well[1], "sync warning: no peers")},
+		"downloading": {with("getblockchaininfo", "initialblockdownload", true), but(2,
+			"sync failed: initial block download")},
+		"behind":   {with("getblockchaininfo", "headers", 900_007), but(2, "sync failed: of 900007 known headers")},
+		"a little": {with("getblockchaininfo", "headers", 900_006), well},
 		"pruned": {func(s map[string]any) {
 			with("getblockchaininfo", "pruned", true)(s)
 			with("getblockchaininfo", "pruneheight", 800_000)(s)
-		}, but(5, "history warning: below block 800000", well[5])},
+		}, but(5, "history warning: blocks below 800000", well[5])},
 		"without index": {func(s map[string]any) {
 			s["getindexinfo"] = map[string]any{}
-		}, but(5, "history warning: no index of transactions")},
+		}, but(5, "history warning: no transaction index")},
 		"indexing": {func(s map[string]any) {
 			s["getindexinfo"] = map[string]any{"txindex": map[string]any{"synced": false, "best_block_height": 7}}
 		}, but(5, "history warning: is at block 7")},

@@ -77,14 +77,14 @@ func TestDustIsLitecoinCores(t *testing.T) {
 	b := newLitecoinTill(t)
 	utxos := b.pay(10_000_000)
 	for _, refusal := range (litecoinRefusing{b.node}).Refusals(t) {
-		order := b.order(1, utxos...)
-		order.Payments[0] = refusal.Payment
+		request := b.order(1, utxos...)
+		request.Payments[0] = refusal.Payment
 		var refused *chain.RefusedError
-		if _, err := b.chain.Build(t.Context(), order); !errors.As(err, &refused) || !refused.Below {
+		if _, err := b.chain.Build(t.Context(), request); !errors.As(err, &refused) || !refused.Below {
 			t.Fatalf("%s to %s: %v", refusal.Payment.Amount, refusal.Payment.Address, err)
 		}
-		order.Payments[0].Amount = more(t, refusal.Payment.Amount)
-		_, tx := b.sign(order)
+		request.Payments[0].Amount = more(t, refusal.Payment.Amount)
+		_, tx := b.sign(request)
 		b.broadcast(tx)
 		b.node.Mine(t, 1)
 		utxos = tx.Change
@@ -162,12 +162,12 @@ func TestLitecoinNodeJudges(t *testing.T) {
 	if err := b.chain.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
 		t.Errorf("a signature over a wrong amount: %v", err)
 	}
-	order := b.order(50_000, utxos...)
-	first, tx := b.sign(order)
+	request := b.order(50_000, utxos...)
+	first, tx := b.sign(request)
 	b.broadcast(tx)
 	b.broadcast(tx)
-	order.Replaces = &first
-	dear, rival := b.sign(order)
+	request.Replaces = &first
+	dear, rival := b.sign(request)
 	if !first.Fee.Less(dear.Fee) {
 		t.Fatalf("a fee of %s follows %s", dear.Fee, first.Fee)
 	}

@@ -76,9 +76,9 @@ func (b *till) order(amount uint64, utxos ...chain.UTXO) chain.TxRequest {
 	}
 }
 
-func (b *till) sign(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
+func (b *till) sign(request chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	b.t.Helper()
-	built, err := b.chain.Build(b.t.Context(), order)
+	built, err := b.chain.Build(b.t.Context(), request)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -158,9 +158,9 @@ func TestNodeJudgesBadTransactions(t *testing.T) {
 func TestMinedAndSpentIsSent(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(1_000_000)
-	order := b.order(1, utxos...)
-	order.Payments[0] = chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(900_000)}
-	_, parent := b.sign(order)
+	request := b.order(1, utxos...)
+	request.Payments[0] = chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(900_000)}
+	_, parent := b.sign(request)
 	b.broadcast(parent)
 	b.node.Mine(t, 1)
 	_, child := b.sign(b.order(800_000, parent.Change...))
@@ -174,8 +174,8 @@ func TestMinedAndSpentIsSent(t *testing.T) {
 func TestParentIsBroughtAlong(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(5_000_000)
-	cheapOrder := b.order(50_000, utxos...)
-	cheap, parent := b.sign(cheapOrder)
+	cheapRequest := b.order(50_000, utxos...)
+	cheap, parent := b.sign(cheapRequest)
 	b.broadcast(parent)
 	dear := withFallback(t, b.node, 40)
 	built, err := dear.Build(t.Context(), b.order(60_000, parent.Change...))
@@ -193,8 +193,8 @@ func TestParentIsBroughtAlong(t *testing.T) {
 	}
 	child := b.assemble(built)
 	b.broadcast(child)
-	cheapOrder.Replaces = &cheap
-	if again, err := dear.Build(t.Context(), cheapOrder); err == nil {
+	cheapRequest.Replaces = &cheap
+	if again, err := dear.Build(t.Context(), cheapRequest); err == nil {
 		t.Fatalf("a parent is outbid by %+v", again)
 	}
 	b.node.Mine(t, 1)
@@ -216,13 +216,13 @@ func TestBumpAgainAndAgain(t *testing.T) {
 	if utxos[1].Amount.Less(utxos[0].Amount) { // in which order they stand in their block is the miner's choice
 		slices.Reverse(utxos)
 	}
-	order := b.order(55_000, utxos[:1]...)
-	built, tx := b.sign(order)
+	request := b.order(55_000, utxos[:1]...)
+	built, tx := b.sign(request)
 	b.broadcast(tx)
-	order.UTXOs = utxos
+	request.UTXOs = utxos
 	for round := uint64(1); round <= 6; round++ {
-		order.Replaces = &built
-		next, err := withFallback(t, b.node, 10*round).Build(t.Context(), order)
+		request.Replaces = &built
+		next, err := withFallback(t, b.node, 10*round).Build(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,14 +276,14 @@ func TestHoldingsOfThePast(t *testing.T) {
 	b.broadcast(tx)
 	b.node.Mine(t, 4)
 	b.pay(70_000)
-	held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "", past.Latest)
-	if err != nil || held[0] != bursar.Units(1_300_000) {
-		t.Fatalf("it held %v (%v), want 1300000", held, err)
+	balances, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "", past.Latest)
+	if err != nil || balances[0] != bursar.Units(1_300_000) {
+		t.Fatalf("it held %v (%v), want 1300000", balances, err)
 	}
 	b.node.Reorg(t, 7)
-	if held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "",
+	if balances, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "",
 		past.Latest); !errors.Is(err, chain.ErrOffChain) {
-		t.Fatalf("at an orphan it held %v (%v)", held, err)
+		t.Fatalf("at an orphan it held %v (%v)", balances, err)
 	}
 }
 
@@ -291,16 +291,16 @@ func TestHoldingsOfThePast(t *testing.T) {
 func TestEveryPayableKind(t *testing.T) {
 	b := newTill(t)
 	utxos := b.pay(10_000_000)
-	order := b.order(1_000_000, utxos...)
+	request := b.order(1_000_000, utxos...)
 	for _, kind := range []string{"legacy", "p2sh-segwit", "bech32m"} {
-		order.Payments = append(order.Payments, chain.Payment{
+		request.Payments = append(request.Payments, chain.Payment{
 			Address: bursar.Address{Base: b.node.AddressOf(t, kind)}, Amount: bursar.Units(1_000_000),
 		})
 	}
-	_, tx := b.sign(order)
+	_, tx := b.sign(request)
 	b.broadcast(tx)
 	b.node.Mine(t, 1)
-	for _, payment := range order.Payments {
+	for _, payment := range request.Payments {
 		if got := b.node.Balance(t, payment.Address.Base); got != payment.Amount {
 			t.Errorf("%s has %s", payment.Address, got)
 		}

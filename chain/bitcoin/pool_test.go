@@ -36,9 +36,9 @@ func TestWhatAPoolEntryLacks(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
-	order := orderOf(t, c, []uint64{100_000}, 500_000)
-	cheap, _ := mustBuild(t, c, order)
-	order.Replaces = &cheap
+	request := requestOf(t, c, []uint64{100_000}, 500_000)
+	cheap, _ := mustBuild(t, c, request)
+	request.Replaces = &cheap
 	children := func(e map[string]any) { e["spentby"], e["descendantcount"] = []string{strings.Repeat("cd", 32)}, 2 }
 	for name, test := range map[string]struct {
 		change []func(e map[string]any)
@@ -55,7 +55,7 @@ func TestWhatAPoolEntryLacks(t *testing.T) {
 				change(e)
 			}
 		}))
-		if built, err := c.Build(t.Context(), order); (err == nil) != test.builds {
+		if built, err := c.Build(t.Context(), request); (err == nil) != test.builds {
 			t.Errorf("%s: %+v, %v", name, built, err)
 		}
 	}

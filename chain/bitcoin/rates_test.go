@@ -12,7 +12,7 @@ func TestRates(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f, func(cfg *Config) { cfg.MaxFeeRate = 100 })
-	payment := chain.Payment{Address: stranger(t, c, 0), Amount: bursar.Units(10_000)}
+	payment := chain.Payment{Address: outsider(t, c, 0), Amount: bursar.Units(10_000)}
 	insufficient := map[string]any{"errors": []string{"Insufficient data or no feerate found"}, "blocks": 0}
 	pool := func(minimum string) map[string]any {
 		return map[string]any{"mempoolminfee": raw(minimum), "minrelaytxfee": raw("0.00001000"),

@@ -32,7 +32,7 @@ func hexReader(t testing.TB, s string) *bytes.Reader {
 func TestInspectRefusesWhatIsNoTransactionOfOurs(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	built, _ := mustBuild(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
+	built, _ := mustBuild(t, c, requestOf(t, c, []uint64{100_000}, 60_000, 70_000))
 	for why, change := range map[string]func(u *unsigned){
 		"another version":       func(u *unsigned) { u.tx.Version = 1 },
 		"a lock time":           func(u *unsigned) { u.tx.LockTime = 900_000 },
@@ -72,7 +72,7 @@ func TestInspectRefusesWhatIsNoTransactionOfOurs(t *testing.T) {
 func TestInspectAcceptsOneSpelling(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	built, _ := mustBuild(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
+	built, _ := mustBuild(t, c, requestOf(t, c, []uint64{100_000}, 60_000, 70_000))
 	text := string(built.Bytes)
 	var form map[string]any
 	if err := json.Unmarshal(built.Bytes, &form); err != nil {
@@ -103,7 +103,7 @@ func TestInspectAcceptsOneSpelling(t *testing.T) {
 func FuzzInspect(f *testing.F) {
 	c := open(f, newFake())
 	for _, amounts := range [][]uint64{{100_000}, {50_000, 60_000}} {
-		built, _ := mustBuild(f, c, orderOf(f, c, amounts, 60_000, 70_000, 80_000))
+		built, _ := mustBuild(f, c, requestOf(f, c, amounts, 60_000, 70_000, 80_000))
 		f.Add(built.Bytes)
 	}
 	f.Add([]byte(`{"tx":"","inputs":null,"change":{"key":{"family":"","branch":0,"index":0},"base":""}}`))
@@ -136,7 +136,7 @@ func FuzzInspect(f *testing.F) {
 func TestUnsignedSurvivesStorage(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	built, contents := mustBuild(t, c, orderOf(t, c, []uint64{100_000}, 500_000))
+	built, contents := mustBuild(t, c, requestOf(t, c, []uint64{100_000}, 500_000))
 	stored, err := json.Marshal(built)
 	if err != nil {
 		t.Fatal(err)
