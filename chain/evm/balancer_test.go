@@ -238,7 +238,7 @@ func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 	}
 	c := f.open(t, nil)
 	for range 4 {
-		if _, err := c.Build(t.Context(), fakeOrder(chain.KindWithdrawal, base(fakeToken), 9)); err != nil {
+		if _, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, base(fakeToken), 9)); err != nil {
 			t.Fatal(err)
 		}
 	}

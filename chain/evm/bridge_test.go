@@ -62,7 +62,7 @@ func (f *fake) polygon(t *testing.T, way Tracing) *Chain {
 // POL are credited once.
 func TestCanonicalStateSync(t *testing.T) {
 	t.Parallel()
-	pay := fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeStranger, fakeOurs, "7")}}
+	pay := fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeOutsider, fakeOurs, "7")}}
 	paid := transfer(id(0), 0, fakeOurs, 7)
 	brought := tokens(1, 0, 9)
 	pol := transfer(id(1), 1, fakeOurs, 3)

@@ -40,10 +40,10 @@ func fakeCallBy(from, to, value string) object {
 const fakeFee = 50_000 * 2 * gwei
 
 type externalCase struct {
-	name string
-	tx   fakeTx
-	want []chain.ExternalSpend
-	odd  []string
+	name    string
+	tx      fakeTx
+	want    []chain.ExternalSpend
+	anomaly []string
 }
 
 func externalCases() []externalCase {
@@ -55,8 +55,8 @@ func externalCases() []externalCase {
 	failed := spend(fakeFee)
 	failed[0].Failed = true
 	return []externalCase{
-		{"a payment", fakeTx{from: fakeOurs, nonce: 7, to: fakeStranger, value: "0x5"},
-			spend(plainGas*2*gwei, paid(fakeStranger, "", 5)), nil},
+		{"a payment", fakeTx{from: fakeOurs, nonce: 7, to: fakeOutsider, value: "0x5"},
+			spend(plainGas*2*gwei, paid(fakeOutsider, "", 5)), nil},
 		{"a payment to itself", fakeTx{from: fakeOurs, nonce: 7, to: fakeOurs, value: "0x5"},
 			spend(plainGas * 2 * gwei), nil},
 		{"a failed call", fakeTx{from: fakeOurs, nonce: 7, to: fakeContract, value: "0x5", input: "0x01", failed: true},
@@ -65,19 +65,20 @@ func externalCases() []externalCase {
 			spend(fakeFee, paid(fakeContract, "", 5)), nil},
 		{"tokens, some of them twice to one receiver, and some of ours to ourselves", fakeTx{
 			from: fakeOurs, nonce: 7, to: fakeContract, input: "0x01", logs: []object{
-				movedLog(fakeOurs, fakeStranger, 3), movedLog(fakeOurs, fakeOther, 4), movedLog(fakeOurs, fakeStranger, 5),
-				movedLog(fakeOurs, fakeOurs, 6), movedLog(fakeStranger, fakeOther, 8),
-			}}, spend(fakeFee, paid(fakeStranger, fakeToken, 8), paid(fakeOther, fakeToken, 4)), nil},
+				movedLog(fakeOurs, fakeOutsider, 3), movedLog(fakeOurs, fakeOther, 4), movedLog(fakeOurs, fakeOutsider,
+					5),
+				movedLog(fakeOurs, fakeOurs, 6), movedLog(fakeOutsider, fakeOther, 8),
+			}}, spend(fakeFee, paid(fakeOutsider, fakeToken, 8), paid(fakeOther, fakeToken, 4)), nil},
 		{"what a contract passes on is not ours", fakeTx{
 			from: fakeOurs, nonce: 7, to: fakeContract, value: "0x5", input: "0x01",
-			calls: []object{fakeCall("CALL", fakeStranger, "0x4")},
+			calls: []object{fakeCall("CALL", fakeOutsider, "0x4")},
 		}, spend(fakeFee, paid(fakeContract, "", 5)), nil},
 		{"value that code at our address sends", fakeTx{
-			to: fakeOurs, input: "0x01", calls: []object{fakeCallBy(fakeOurs, fakeStranger, "0x6")},
-		}, []chain.ExternalSpend{{TxID: id, Base: ours, Payments: []chain.Payment{paid(fakeStranger, "", 6)}}}, nil},
+			to: fakeOurs, input: "0x01", calls: []object{fakeCallBy(fakeOurs, fakeOutsider, "0x6")},
+		}, []chain.ExternalSpend{{TxID: id, Base: ours, Payments: []chain.Payment{paid(fakeOutsider, "", 6)}}}, nil},
 		{"tokens that are taken from us", fakeTx{to: fakeToken, input: "0x01",
 			logs: []object{movedLog(fakeOurs, fakeContract, 2_500_000)}}, nil,
-			[]string{"2.5 of this token left our address " + ours}},
+			[]string{"2.5 of this token went from our address " + ours}},
 		{"nothing that is taken from us", fakeTx{to: fakeToken, input: "0x01",
 			logs: []object{movedLog(fakeOurs, fakeContract, 0)}}, nil, nil},
 	}
@@ -96,10 +97,10 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 			if !reflect.DeepEqual(b.ExternalSpends, test.want) {
 				t.Fatalf("got  %+v\nwant %+v", b.ExternalSpends, test.want)
 			}
-			if len(b.Anomalies) != len(test.odd) {
-				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.odd)
+			if len(b.Anomalies) != len(test.anomaly) {
+				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.anomaly)
 			}
-			for i, words := range test.odd {
+			for i, words := range test.anomaly {
 				if o := b.Anomalies[i]; !strings.Contains(o.What, words) || o.Contract != base(fakeToken) ||
 					o.TxID != fakeHash("tx", 1, 0) {
 					t.Fatalf("anomaly %+v, want %q", o, words)
@@ -162,12 +163,12 @@ func TestDeliveredIsWhatTheEventsSay(t *testing.T) {
 	asked := "0xa9059cbb"
 	f.add(
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked,
-			logs: []object{movedLog(fakeOurs, fakeStranger, 97), movedLog(fakeOurs, fakeContract, 3)}},
+			logs: []object{movedLog(fakeOurs, fakeOutsider, 97), movedLog(fakeOurs, fakeContract, 3)}},
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked},
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked, failed: true},
-		fakeTx{from: fakeOurs, to: fakeStranger, value: "0x5"},
+		fakeTx{from: fakeOurs, to: fakeOutsider, value: "0x5"},
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked,
-			logs: []object{movedLog(fakeStranger, fakeStranger, 97), movedLog(fakeStranger, fakeOurs, 97)}},
+			logs: []object{movedLog(fakeOutsider, fakeOutsider, 97), movedLog(fakeOutsider, fakeOurs, 97)}},
 	)
 	watch := fakeWatch()
 	for i := range 5 {
@@ -177,7 +178,7 @@ func TestDeliveredIsWhatTheEventsSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]chain.Payment{{paid(fakeStranger, fakeToken, 97), paid(fakeContract, fakeToken, 3)}, {}, nil, nil, {}}
+	want := [][]chain.Payment{{paid(fakeOutsider, fakeToken, 97), paid(fakeContract, fakeToken, 3)}, {}, nil, nil, {}}
 	var got [][]chain.Payment
 	for _, in := range blocks[0].Included {
 		got = append(got, in.Delivered)

@@ -96,7 +96,7 @@ func (f *fake) open(t testing.TB, adjust func(*Config)) *Chain {
 // Addresses of the fake chain, and a watch on ours.
 const (
 	fakeToken    = "0x7070707070707070707070707070707070707070"
-	fakeStranger = "0x5151515151515151515151515151515151515151"
+	fakeOutsider = "0x5151515151515151515151515151515151515151"
 	fakeContract = "0xc0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0"
 	fakeOurs     = "0xa1b2c3d4e5f60718293a4b5c6d7e8f9012345678"
 	fakeOther    = "0xb1b2c3d4e5f60718293a4b5c6d7e8f9012345678"
@@ -169,7 +169,7 @@ func (b *fakeBlock) tx(height, i int, tx fakeTx) object {
 	whole := object{
 		"type": or(tx.kind, "0x2"), "nonce": quantity(tx.nonce).hex(), "hash": fakeHash("tx", height, i),
 		"blockHash":        b.block["hash"],
-		"transactionIndex": quantity(i).hex(), "from": or(tx.from, fakeStranger), "to": nullable(tx.to),
+		"transactionIndex": quantity(i).hex(), "from": or(tx.from, fakeOutsider), "to": nullable(tx.to),
 		"value": or(tx.value, "0x0"), "input": or(tx.input, "0x"), "unheardOf": object{"of": []int{1}},
 	}
 	if tx.allows != nil {
@@ -219,7 +219,7 @@ func fillBloom(logs *bloom, log object) {
 
 func (b *fakeBlock) trace(height, i int, tx fakeTx) {
 	top := object{
-		"type": "CALL", "from": or(tx.from, fakeStranger), "to": nullable(or(tx.to, tx.contract)),
+		"type": "CALL", "from": or(tx.from, fakeOutsider), "to": nullable(or(tx.to, tx.contract)),
 		"value": or(tx.value, "0x0"),
 		"calls": tx.calls,
 	}
@@ -267,7 +267,7 @@ func fakeCall(kind, to, value string, below ...object) object {
 // transferLog is an event of the listed token.
 func transferLog(to string, value uint64) object {
 	return object{
-		"address": fakeToken, "topics": []string{transferTopic.String(), topicOf(fakeStranger), topicOf(to)},
+		"address": fakeToken, "topics": []string{transferTopic.String(), topicOf(fakeOutsider), topicOf(to)},
 		"data": fmt.Sprintf("0x%064x", value),
 	}
 }

@@ -35,7 +35,7 @@ func TestCheckHealth(t *testing.T) {
 	}
 	well := []string{"chain ok: chain id 1", "version ok: Geth/v1.17", "sync ok: at block 1", "clock ok",
 		"finality ok: finalized is block 0, 1 behind", "tracing ok: by debug_traceBlockByHash", "history ok: at block 0",
-		"queries ok: all that the service asks", "tokens ok: 1 with the configured decimals"}
+		"queries ok: every query of the service", "tokens ok: 1 with the configured decimals"}
 	but := func(at int, lines ...string) []string {
 		return append(append(append([]string{}, well[:at]...), lines...), well[at+1:]...)
 	}
@@ -70,7 +70,7 @@ func TestCheckHealth(t *testing.T) {
 		"no tracer wanted": {change: refuse(-32601, "the method does not exist", "debug_traceBlockByHash"),
 			config: func(c *Config) {
 				c.Trace = TraceNone
-			}, want: but(5, "tracing ok: by balances")},
+			}, want: but(5, "tracing ok: by comparing balances")},
 		"forgetful": {change: func(f *fake) {
 			f.script["eth_getBalance"] = func(params []any) (any, error) {
 				if params[1] == "0x0" {

@@ -71,8 +71,8 @@ func TestContractPayments(t *testing.T) {
 				t.Errorf("%s, %s: outputs %v, want %v", way, test.name, outputs[i], test.traced)
 			}
 		}
-		if held := node.Balance(t, ours); held != total {
-			t.Errorf("%s: %s seen, %s held", way, total, held)
+		if balance := node.Balance(t, ours); balance != total {
+			t.Errorf("%s: %s seen, %s held", way, total, balance)
 		}
 		if way == evm.TraceGeth {
 			byGeth = blocks

@@ -40,7 +40,7 @@ func nativeCases() []scanCase {
 	return []scanCase{
 		{name: "empty block"},
 		{"payment", []fakeTx{pay}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
-		{"payment to a stranger", []fakeTx{{to: fakeStranger, from: fakeContract, value: "0x7"}}, nil, nil},
+		{"payment to a stranger", []fakeTx{{to: fakeOutsider, from: fakeContract, value: "0x7"}}, nil, nil},
 		{"failed payment", []fakeTx{{to: fakeOurs, value: "0x7", failed: true}}, nil, nil},
 		{"nothing paid", []fakeTx{{to: fakeOurs}}, nil, nil},
 		{"payment to itself", []fakeTx{{from: fakeOurs, to: fakeOurs, value: "0x7"}}, nil, nil},
@@ -60,7 +60,8 @@ func contractCases() []scanCase {
 			fakeCall("CALL", fakeOurs, "0x1"), fakeCall("CALL", fakeContract, "0x0", fakeCall("CALL", fakeOurs, "0x2")),
 		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 2, fakeOurs, 2)}},
 		{"contract pays others too", []fakeTx{pay, {to: fakeContract, input: "0x01", calls: []object{
-			fakeCall("CALL", fakeStranger, "0x1"), fakeCall("STATICCALL", "0x0000000000000000000000000000000000000001", "0x0"),
+			fakeCall("CALL", fakeOutsider, "0x1"), fakeCall("STATICCALL", "0x0000000000000000000000000000000000000001",
+				"0x0"),
 			fakeCall("CALL", fakeOther, "0x2"),
 		}}}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(1), 2, fakeOther, 2)}},
 		{"failed frame", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
@@ -99,7 +100,7 @@ func tokenCases() []scanCase {
 	odd := func(log object) fakeTx { return fakeTx{to: fakeToken, input: "0x01", logs: []object{log}} }
 	return []scanCase{
 		{"several tokens in one transaction", []fakeTx{pay, {to: fakeContract, input: "0x01", logs: []object{
-			transferLog(fakeOurs, 5), transferLog(fakeStranger, 6), transferLog(fakeOurs, 5),
+			transferLog(fakeOurs, 5), transferLog(fakeOutsider, 6), transferLog(fakeOurs, 5),
 		}}}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), tokens(1, 0, 5), tokens(1, 2, 5)}},
 		{"tokens in a failed transaction",
 			[]fakeTx{{to: fakeToken, input: "0x01", failed: true, logs: []object{transferLog(fakeOurs, 5)}}}, nil, nil},
@@ -115,7 +116,8 @@ func tokenCases() []scanCase {
 			[]string{transferTopic.String(), topicOf(fakeOurs), topicOf(fakeOurs), topicOf(fakeOurs)}))}, nil, nil},
 		{"no topics", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics", []string{}))}, nil, nil},
 		{"receiver wider than an address", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics",
-			[]string{transferTopic.String(), topicOf(fakeStranger), "0x" + strings.Repeat("f", 24) + fakeOurs[2:]}))}, nil, nil},
+			[]string{transferTopic.String(), topicOf(fakeOutsider), "0x" + strings.Repeat("f", 24) + fakeOurs[2:]}))},
+			nil, nil},
 		{"no data", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"))}, nil, nil},
 		{"more data", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"+strings.Repeat("00", 63)+"05"))}, nil, nil},
 		{"more tokens than there can be",
@@ -129,7 +131,7 @@ func consensusCases() []scanCase {
 		{"withdrawals of validators", []fakeTx{pay}, func(b *fakeBlock) {
 			b.block["withdrawals"] = []object{
 				{"index": "0x10", "validatorIndex": "0x1", "address": fakeOurs, "amount": "0x2"},
-				{"index": "0x11", "validatorIndex": "0x2", "address": fakeStranger, "amount": "0x2"},
+				{"index": "0x11", "validatorIndex": "0x2", "address": fakeOutsider, "amount": "0x2"},
 				{"index": "0x12", "validatorIndex": "0x3", "address": fakeOther, "amount": "0x0"},
 			}
 		}, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer("withdrawal:16", 0, fakeOurs, 2*gwei)}},
@@ -162,7 +164,7 @@ func TestScan(t *testing.T) {
 func TestInclusionsAndExternalSpends(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.add(fakeTx{from: fakeOurs, to: fakeStranger, value: "0x1"},
+	f.add(fakeTx{from: fakeOurs, to: fakeOutsider, value: "0x1"},
 		fakeTx{from: fakeOther, to: fakeContract, input: "0x01", failed: true},
 		fakeTx{from: fakeOther, to: fakeOurs, value: "0x9"})
 	watch := fakeWatch()
@@ -194,7 +196,7 @@ func TestPolygonTransferIsOnePayment(t *testing.T) {
 	for _, way := range []Tracing{TraceGeth, TraceParity, TraceNone} {
 		f := newFake(t)
 		f.script["eth_chainId"] = func([]any) (any, error) { return "0x89", nil }
-		f.add(fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeStranger, fakeOurs, "7")}, gas: 22_000})
+		f.add(fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeOutsider, fakeOurs, "7")}, gas: 22_000})
 		f.balances[fakeOurs+"@0x1"] = "0x7"
 		blocks := f.after(t, f.open(t, func(cfg *Config) {
 			*cfg = Polygon()
@@ -211,7 +213,7 @@ func TestPolygonTransferIsOnePayment(t *testing.T) {
 // shown to the operator; what is merely not ours is no anomaly.
 func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	t.Parallel()
-	odd := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data",
+	anomalies := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data",
 		"more tokens than there can be"}
 	for _, test := range tokenCases() {
 		t.Run(test.name, func(t *testing.T) {
@@ -219,7 +221,7 @@ func TestAnomalousTokenEventsAreReported(t *testing.T) {
 			f := newFake(t)
 			f.add(test.txs...)
 			var want []chain.Anomaly
-			if slices.Contains(odd, test.name) {
+			if slices.Contains(anomalies, test.name) {
 				want = []chain.Anomaly{{TxID: id(0), Contract: base(fakeToken), What: unknownEvent}}
 			}
 			if blocks := f.after(t, f.open(t, nil)); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Anomalies, want) {
@@ -235,7 +237,7 @@ func TestAFeeOnTransferCountsAsDelivered(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	asked := "0xa9059cbb" + strings.Repeat("0", 24) + fakeOurs[2:] + strings.Repeat("0", 62) + "64" // transfer(ours, 100)
-	f.add(fakeTx{to: fakeToken, input: asked, logs: []object{transferLog(fakeStranger, 3), transferLog(fakeOurs, 97)}})
+	f.add(fakeTx{to: fakeToken, input: asked, logs: []object{transferLog(fakeOutsider, 3), transferLog(fakeOurs, 97)}})
 	blocks := f.after(t, f.open(t, nil))
 	if want := []chain.Transfer{tokens(0, 1, 97)}; len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Transfers, want) {
 		t.Fatalf("got %+v, want %+v", blocks, want)

@@ -72,9 +72,9 @@ func TestAnswersOfAnyLength(t *testing.T) {
 	const size, bound = 128 << 20, 48 << 20
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	input := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x0","input":"0x%s","output":"0x%s"},`,
-		fakeContract, fakeStranger, strings.Repeat("00", 768<<10), strings.Repeat("00", 64<<10))
+		fakeContract, fakeOutsider, strings.Repeat("00", 768<<10), strings.Repeat("00", 64<<10))
 	frames := strings.Repeat(fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x0","calls":[{"type":"STATICCALL","from":%q,"to":%q}]},`,
-		fakeContract, fakeStranger, fakeStranger, fakeContract), 5000)
+		fakeContract, fakeOutsider, fakeOutsider, fakeContract), 5000)
 	for name, s := range map[string]*swollen{
 		"call inputs": {method: "debug_traceBlockByHash", split: `"calls":[`, piece: []byte(input)},
 		"calls":       {method: "debug_traceBlockByHash", split: `"calls":[`, piece: []byte(frames)},
@@ -125,8 +125,8 @@ func readSwollen(t *testing.T, name string, s *swollen, want []chain.Transfer, b
 // TestStreamsAreBounded: an endpoint that answers without end, with what no block can hold, is cut off.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
-	paying := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x1"},`, fakeContract, fakeStranger)
-	opened := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x1","calls":[`, fakeContract, fakeStranger)
+	paying := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x1"},`, fakeContract, fakeOutsider)
+	opened := fmt.Sprintf(`{"type":"CALL","from":%q,"to":%q,"value":"0x1","calls":[`, fakeContract, fakeOutsider)
 	for name, test := range map[string]struct {
 		calls string
 		want  error
@@ -135,7 +135,8 @@ func TestStreamsAreBounded(t *testing.T) {
 		"depth":  {strings.Repeat(opened, maxDepth+1), errTooDeep},
 	} {
 		var s callStream
-		err := s.ReadResult(reading([]byte(`[{"result":{"type":"CALL","from":"` + fakeStranger + `","calls":[` + test.calls)))
+		err := s.ReadResult(reading([]byte(
+			`[{"result":{"type":"CALL","from":"` + fakeOutsider + `","calls":[` + test.calls)))
 		if err == nil || !strings.Contains(err.Error(), test.want.Error()) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -40,8 +40,8 @@ func TestUntraceableBlocksPass(t *testing.T) {
 		return func(_ *fake, b *fakeBlock) { spoil(&b.traces); spoil(&b.flat) }
 	}
 	cases := map[string]struct {
-		spoil func(f *fake, b *fakeBlock)
-		told  bool
+		spoil   func(f *fake, b *fakeBlock)
+		alarmed bool
 	}{
 		"unknown method": {says(-32601, "the method debug_traceBlockByHash does not exist/is not available"), gone},
 		"Alchemy's free plan": {says(-32600,
@@ -87,9 +87,9 @@ func TestUntraceableBlocksPass(t *testing.T) {
 				if len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Transfers, want) {
 					t.Fatalf("%s: got  %+v\nwant %+v", way, blocks, want)
 				}
-				told := test.told || way != TraceAuto // a way that is configured and missing is no ordinary state
+				told := test.alarmed || way != TraceAuto // a way that is configured and missing is no ordinary state
 				if notes := blocks[0].Anomalies; len(notes) > 1 || (len(notes) == 1) != told ||
-					told && !strings.Contains(notes[0].What, "no endpoint could trace it") {
+					told && !strings.Contains(notes[0].What, "no endpoint could trace the block") {
 					t.Errorf("%s: anomalies %+v, want one: %v", way, notes, told)
 				}
 				counts := c.Counters()
@@ -139,7 +139,7 @@ func TestTracesAreAskedForWhereCodeMayPay(t *testing.T) {
 		traced bool
 	}{
 		"nothing": {nil, false},
-		"transfers": {[]fakeTx{plainPayment(), {to: fakeStranger, from: fakeContract, value: "0x1"}},
+		"transfers": {[]fakeTx{plainPayment(), {to: fakeOutsider, from: fakeContract, value: "0x1"}},
 			false},
 		"a failed call":             {[]fakeTx{plainPayment(), failed}, false},
 		"a call":                    {[]fakeTx{plainPayment(), call}, true},
@@ -150,9 +150,9 @@ func TestTracesAreAskedForWhereCodeMayPay(t *testing.T) {
 		"a call without value or data":  {[]fakeTx{{to: fakeContract}}, true},
 		"code that is cheap (EIP-2780)": {[]fakeTx{{to: fakeContract, value: "0x1", gas: 20_500}}, true},
 		"transfers that the chain logs": {[]fakeTx{{to: fakeOurs, value: "0x7", gas: 204_600,
-			logs: []object{systemLog(fakeStranger, fakeOurs, "7")}}}, false},
+			logs: []object{systemLog(fakeOutsider, fakeOurs, "7")}}}, false},
 		"calls where the chain logs all": {[]fakeTx{{to: fakeContract, input: "0x01",
-			logs: []object{systemLog(fakeContract, fakeStranger, "7")}}}, false},
+			logs: []object{systemLog(fakeContract, fakeOutsider, "7")}}}, false},
 	} {
 		f := newFake(t)
 		f.add(test.txs...)
@@ -175,7 +175,7 @@ func systemLog(from, to, value string) object {
 // under the outputs that a trace gives, and nothing counts twice.
 func TestLoggedTransfers(t *testing.T) {
 	t.Parallel()
-	own := systemLog(fakeStranger, fakeOurs, "7")
+	own := systemLog(fakeOutsider, fakeOurs, "7")
 	cases := map[string]struct {
 		tx   fakeTx
 		want []chain.Transfer
@@ -183,8 +183,9 @@ func TestLoggedTransfers(t *testing.T) {
 		"a payment": {fakeTx{to: fakeOurs, value: "0x7", logs: []object{own}},
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
 		"a contract pays twice, and others": {fakeTx{to: fakeContract, value: "0x9", input: "0x01", logs: []object{
-			systemLog(fakeStranger, fakeContract, "9"), systemLog(fakeContract, fakeOurs, "1"), transferLog(fakeOurs, 5),
-			systemLog(fakeContract, fakeStranger, "2"), systemLog(fakeContract, fakeOurs, "1"),
+			systemLog(fakeOutsider, fakeContract, "9"), systemLog(fakeContract, fakeOurs, "1"), transferLog(fakeOurs,
+				5),
+			systemLog(fakeContract, fakeOutsider, "2"), systemLog(fakeContract, fakeOurs, "1"),
 		}}, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 3, fakeOurs, 1), tokens(0, 2, 5)}},
 		"the same sum directly and by code": {fakeTx{to: fakeOurs, value: "0x7", input: "0x01", logs: []object{own, own}},
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(0), 1, fakeOurs, 7)}},
@@ -195,8 +196,8 @@ func TestLoggedTransfers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
-			f.add(test.tx, fakeTx{from: fakeContract, to: fakeStranger, value: "0x1",
-				logs: []object{systemLog(fakeContract, fakeStranger, "1")}})
+			f.add(test.tx, fakeTx{from: fakeContract, to: fakeOutsider, value: "0x1",
+				logs: []object{systemLog(fakeContract, fakeOutsider, "1")}})
 			blocks := f.after(t, f.open(t, nil))
 			if !reflect.DeepEqual(blocks[0].Transfers, test.want) {
 				t.Fatalf("got  %+v\nwant %+v", blocks[0].Transfers, test.want)
@@ -232,7 +233,7 @@ func TestUnexplainedLossIsAnAnomaly(t *testing.T) {
 	c := f.open(t, func(cfg *Config) { cfg.Trace = TraceNone })
 	blocks := f.after(t, c)
 	if notes := blocks[0].Anomalies; len(notes) != 1 ||
-		!strings.Contains(notes[0].What, base(fakeOurs)+" of ours lost 5 wei") || blocks[0].Transfers != nil ||
+		!strings.Contains(notes[0].What, "our address "+base(fakeOurs)+" lost 5 wei") || blocks[0].Transfers != nil ||
 		c.Counters()["unexplained_losses"] != 1 {
 		t.Fatalf("got %+v, counted %v", blocks, c.Counters())
 	}
@@ -252,7 +253,8 @@ func TestBalancesThatCannotBeHad(t *testing.T) {
 		}
 	}
 	blocks := f.after(t, c)
-	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What, "balances of 1 addresses") ||
+	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What,
+		"balances of 1 of our addresses") ||
 		c.Counters()["uncompared_addresses"] != 1 {
 		t.Fatalf("got %+v, counted %v", blocks, c.Counters())
 	}

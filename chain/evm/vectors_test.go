@@ -245,7 +245,7 @@ func TestForeignSignatures(t *testing.T) {
 func TestInspectRefuses(t *testing.T) {
 	t.Parallel()
 	token, _ := parseAddress(fakeToken)
-	stranger, _ := parseAddress(fakeStranger)
+	stranger, _ := parseAddress(fakeOutsider)
 	r := rulesOf(t, 1, fakeToken)
 	source := chain.Source{Key: chain.Hot("evm"), Base: base(fakeOurs)}
 	transfer := transferData(stranger, bursar.Units(5))
@@ -302,7 +302,7 @@ func TestInspectRefuses(t *testing.T) {
 
 // soundPayloads are a payment of UTXOs and one of tokens.
 func soundPayloads() []payload {
-	token, stranger := address(unhexed(fakeToken)), address(unhexed(fakeStranger))
+	token, stranger := address(unhexed(fakeToken)), address(unhexed(fakeOutsider))
 	return []payload{
 		{ChainID: 1, Tip: big.NewInt(1), MaxFee: big.NewInt(2), Gas: plainGas, To: stranger, Value: big.NewInt(5)},
 		{
