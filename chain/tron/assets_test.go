@@ -45,8 +45,10 @@ func TestCheckAssets(t *testing.T) {
 		"no contract": {answer: unsupported, adjust: func(cfg *Config) {
 			cfg.Tokens[0].Contract = fakeContract.String()
 		}, want: "no contract at this address"},
-		"no token":         {answer: func(*fake) func(object) any { return constant(reverts) }, want: "no TRC-20 token"},
-		"no decimals":      {answer: func(*fake) func(object) any { return constant(empty) }, want: "no TRC-20 token"},
+		"no token": {answer: func(*fake) func(object) any { return constant(reverts) },
+			want: "not a TRC-20 token"},
+		"no decimals": {answer: func(*fake) func(object) any { return constant(empty) },
+			want: "not a TRC-20 token"},
 		"as a node comes":  {answer: unsupported},
 		"a broken node":    {answer: func(*fake) func(object) any { return constant(object{"Error": "class X"}) }},
 		"a mistaken query": {answer: func(*fake) func(object) any { return constant(refusedCall("something else")) }},
@@ -90,16 +92,17 @@ func TestANodeAsItComes(t *testing.T) {
 		blocks[0].Transfers[1].Contract != fakeToken.String() {
 		t.Fatalf("read %+v, %v", blocks, err)
 	}
-	native, tokens := orderOf(chain.KindWithdrawal, fakeOther, 2_500_000),
-		orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
+	native, tokens := requestOf(chain.KindWithdrawal, fakeOther, 2_500_000),
+		requestOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
 	if _, err := c.Quote(t.Context(), native.Payments[0]); err != nil {
 		t.Errorf("the quote of TRX: %v", err)
 	}
 	if _, err := c.Build(t.Context(), native); err != nil {
 		t.Errorf("the draft of TRX: %v", err)
 	}
-	if held, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, "", f.at(6)); err != nil || len(held) != 1 {
-		t.Errorf("TRX held: %v, %v", held, err)
+	if balances, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, "",
+		f.at(6)); err != nil || len(balances) != 1 {
+		t.Errorf("TRX held: %v, %v", balances, err)
 	}
 	fee, err := c.Quote(t.Context(), tokens.Payments[0])
 	if usual := bursar.Units(131_000 * 150); err != nil || fee.Less(usual) {
@@ -127,13 +130,13 @@ func TestAnotherEndpointRunsConstantCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	tokens := orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
+	tokens := requestOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
 	if _, err := c.Build(t.Context(), tokens); err != nil {
 		t.Errorf("the draft of tokens: %v", err)
 	}
-	held, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(), whole.at(4))
-	if err != nil || !reflect.DeepEqual(held, []bursar.Amount{bursar.Units(500)}) {
-		t.Errorf("tokens held: %v, %v", held, err)
+	balances, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(), whole.at(4))
+	if err != nil || !reflect.DeepEqual(balances, []bursar.Amount{bursar.Units(500)}) {
+		t.Errorf("tokens held: %v, %v", balances, err)
 	}
 	if problems := c.CheckAssets(t.Context()); len(problems) != 1 {
 		t.Errorf("found %+v", problems)

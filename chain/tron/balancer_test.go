@@ -27,7 +27,8 @@ func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 			}
 			c := f.open(t, nil)
 			for range 4 {
-				if _, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 5, fakeToken)); err != nil {
+				if _, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, fakeOther, 5,
+					fakeToken)); err != nil {
 					t.Fatal(err)
 				}
 				payment := chain.Payment{Address: bursar.Address{Base: fakeOther.String()}, Contract: fakeToken.String(),

@@ -18,9 +18,9 @@ func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 		t.Fatal(err)
 	}
 	f.give(addressFrom(t, source.Base), 100_000_000, 0)
-	order := orderOf(chain.KindWithdrawal, fakeOther, 5)
-	order.From.Base = source.Base
-	unsigned, err := c.Build(t.Context(), order)
+	request := requestOf(chain.KindWithdrawal, fakeOther, 5)
+	request.From.Base = source.Base
+	unsigned, err := c.Build(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}

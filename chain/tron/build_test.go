@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// orderOf pays from an address of ours that has the hot key.
-func orderOf(kind chain.Kind, to address, amount uint64, contract ...address) chain.TxRequest {
+// requestOf pays from an address of ours that has the hot key.
+func requestOf(kind chain.Kind, to address, amount uint64, contract ...address) chain.TxRequest {
 	payment := chain.Payment{Address: bursar.Address{Base: to.String()}, Amount: bursar.Units(amount)}
 	if len(contract) > 0 {
 		payment.Contract = contract[0].String()
@@ -40,7 +40,7 @@ func TestBuildNative(t *testing.T) {
 	f := paying(t, 10_000_000, 0)
 	f.give(fakeOther, 1, 0)
 	c := f.open(t, func(cfg *Config) { cfg.Expiry = time.Minute })
-	unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 2_500_000))
+	unsigned, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, fakeOther, 2_500_000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestBuildNative(t *testing.T) {
 	if len(unsigned.Reservations) != 1 || !strings.HasPrefix(unsigned.Reservations[0], "tx/") {
 		t.Fatalf("claims %q", unsigned.Reservations)
 	}
-	unsigned, err = c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeStranger, 2_500_000))
+	unsigned, err = c.Build(t.Context(), requestOf(chain.KindWithdrawal, fakeStranger, 2_500_000))
 	if err != nil || unsigned.Fee.Less(bursar.Units(1_100_000+268_000)) {
 		t.Fatalf("a new account costs %s, %v", unsigned.Fee, err)
 	}
@@ -76,9 +76,9 @@ func TestEqualOrdersDiffer(t *testing.T) {
 	c := f.open(t, nil)
 	seen := map[string]bool{}
 	for last := range 20 {
-		order := orderOf(chain.KindWithdrawal, fakeStranger, 5)
-		order.ID = bursar.ID{15: byte(last)}
-		unsigned, err := c.Build(t.Context(), order)
+		request := requestOf(chain.KindWithdrawal, fakeStranger, 5)
+		request.ID = bursar.ID{15: byte(last)}
+		unsigned, err := c.Build(t.Context(), request)
 		if err != nil || seen[unsigned.Reservations[0]] {
 			t.Fatalf("order %d: %q, %v", last, unsigned.Reservations, err)
 		}
@@ -89,7 +89,7 @@ func TestEqualOrdersDiffer(t *testing.T) {
 func TestBuildTokens(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)
-	unsigned, err := f.open(t, nil).Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 500, fakeToken))
+	unsigned, err := f.open(t, nil).Build(t.Context(), requestOf(chain.KindWithdrawal, fakeOther, 500, fakeToken))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestSweeps(t *testing.T) {
 	f := paying(t, 5_000_000, 70)
 	f.give(fakeOther, 1, 0)
 	c := f.open(t, nil)
-	unsigned, err := c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther,
+	unsigned, err := c.Build(t.Context(), requestOf(chain.KindSweep, fakeOther,
 		9_000_000)) // the books say more than there is
 	if err != nil {
 		t.Fatal(err)
@@ -122,13 +122,13 @@ func TestSweeps(t *testing.T) {
 		t.Fatalf("pays %s and %s of 5,000,000", contents.Payments[0].Amount, contents.Fee)
 	}
 	var gas *chain.NeedsGasError
-	_, err = c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 70, fakeToken))
+	_, err = c.Build(t.Context(), requestOf(chain.KindSweep, fakeOther, 70, fakeToken))
 	if !errors.As(err, &gas) || gas.Source.Base != fakeOurs.String() ||
 		gas.Amount.Less(bursar.Units(9_340_000-5_000_000)) {
 		t.Fatalf("gas: %v", err)
 	}
 	f.give(fakeOurs, 20_000_000, 70)
-	unsigned, err = c.Build(t.Context(), orderOf(chain.KindSweep, fakeOther, 90, fakeToken))
+	unsigned, err = c.Build(t.Context(), requestOf(chain.KindSweep, fakeOther, 90, fakeToken))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,10 +136,10 @@ func TestSweeps(t *testing.T) {
 		t.Fatalf("sweeps %+v, %v", contents, err)
 	}
 	f.give(fakeOurs, 200_000, 0)
-	for _, order := range []chain.TxRequest{orderOf(chain.KindSweep, fakeOther, 200_000),
-		orderOf(chain.KindSweep, fakeOther, 90, fakeToken)} {
+	for _, request := range []chain.TxRequest{requestOf(chain.KindSweep, fakeOther, 200_000),
+		requestOf(chain.KindSweep, fakeOther, 90, fakeToken)} {
 		var funds *chain.NeedsFundsError
-		if _, err := c.Build(t.Context(), order); !errors.As(err, &funds) || funds.Missing.IsZero() {
+		if _, err := c.Build(t.Context(), request); !errors.As(err, &funds) || funds.Missing.IsZero() {
 			t.Fatalf("nothing to sweep: %v", err)
 		}
 	}
@@ -148,7 +148,7 @@ func TestSweeps(t *testing.T) {
 func TestBuildRefusals(t *testing.T) {
 	t.Parallel()
 	withdraw := func(to address, amount uint64, contract ...address) chain.TxRequest {
-		return orderOf(chain.KindWithdrawal, to, amount, contract...)
+		return requestOf(chain.KindWithdrawal, to, amount, contract...)
 	}
 	reverted := object{"result": object{"result": true, "message": "524556455254"}, "energy_used": 500,
 		"constant_result": []any{""}, "transaction": object{"ret": []any{object{"ret": "FAILED"}}}}
@@ -162,70 +162,74 @@ func TestBuildRefusals(t *testing.T) {
 		}
 	}
 	cases := map[string]struct {
-		order   chain.TxRequest
+		request chain.TxRequest
 		prepare func(f *fake, cfg *Config)
 		refused bool // a *chain.RefusedError
 	}{
-		"too much coin":     {order: withdraw(fakeOther, 1<<62)},
-		"more than 64 bits": {order: withdraw(fakeOther, 1<<63), refused: true},
-		"too many tokens":   {order: withdraw(fakeOther, 501, fakeToken)},
-		"oneself":           {order: withdraw(fakeOurs, 5), refused: true},
-		"the zero address":  {order: withdraw(address{}, 5), refused: true},
-		"a precompiled one": {order: withdraw(address{19: 9}, 5), refused: true},
-		"the black hole":    {order: withdraw(blackhole, 5), refused: true},
-		"the token":         {order: withdraw(fakeToken, 5), refused: true},
-		"tokens to itself":  {order: withdraw(fakeToken, 5, fakeToken), refused: true},
-		"nothing":           {order: withdraw(fakeOther, 0), refused: true},
-		"an unlisted token": {order: withdraw(fakeOther, 5, fakeContract)},
-		"no coins for gas": {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
+		"too much coin":     {request: withdraw(fakeOther, 1<<62)},
+		"more than 64 bits": {request: withdraw(fakeOther, 1<<63), refused: true},
+		"too many tokens":   {request: withdraw(fakeOther, 501, fakeToken)},
+		"oneself":           {request: withdraw(fakeOurs, 5), refused: true},
+		"the zero address":  {request: withdraw(address{}, 5), refused: true},
+		"a precompiled one": {request: withdraw(address{19: 9}, 5), refused: true},
+		"the black hole":    {request: withdraw(blackhole, 5), refused: true},
+		"the token":         {request: withdraw(fakeToken, 5), refused: true},
+		"tokens to itself":  {request: withdraw(fakeToken, 5, fakeToken), refused: true},
+		"nothing":           {request: withdraw(fakeOther, 0), refused: true},
+		"an unlisted token": {request: withdraw(fakeOther, 5, fakeContract)},
+		"no coins for gas": {request: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
 			f.give(fakeOurs, 1_000_000, 500)
 		}},
-		"another family": {order: func() chain.TxRequest {
+		"another family": {request: func() chain.TxRequest {
 			o := withdraw(fakeOther, 5)
 			o.From.Key.Family = "evm"
 			return o
 		}()},
-		"two payments": {order: func() chain.TxRequest {
+		"two payments": {request: func() chain.TxRequest {
 			o := withdraw(fakeOther, 5)
 			o.Payments = append(o.Payments, o.Payments[0])
 			return o
 		}()},
-		"outbid": {order: func() chain.TxRequest {
+		"outbid": {request: func() chain.TxRequest {
 			o := withdraw(fakeOther, 5)
 			o.Replaces = &chain.UnsignedTx{}
 			return o
 		}()},
-		"above the limit": {order: func() chain.TxRequest {
+		"above the limit": {request: func() chain.TxRequest {
 			o := withdraw(fakeOther, 5)
 			o.MaxFee = bursar.Units(1)
 			return o
 		}()},
-		"a contract": {order: withdraw(fakeContract, 5), refused: true, prepare: func(f *fake, _ *Config) {
+		"a contract": {request: withdraw(fakeContract, 5), refused: true, prepare: func(f *fake, _ *Config) {
 			f.accounts[fakeContract] = object{"address": fakeContract.hex(), "type": "Contract"}
 		}},
-		"reverts": {order: withdraw(fakeOther, 5, fakeToken), refused: true, prepare: func(f *fake, _ *Config) {
+		"reverts": {request: withdraw(fakeOther, 5, fakeToken), refused: true, prepare: func(f *fake, _ *Config) {
 			refuses(f, reverted)
 		}},
-		"too much energy": {order: withdraw(fakeOther, 5, fakeToken), refused: true, prepare: func(_ *fake, cfg *Config) {
+		"too much energy": {request: withdraw(fakeOther, 5, fakeToken), refused: true, prepare: func(_ *fake,
+			cfg *Config) {
 			cfg.MaxEnergy = 50_000
 		}},
-		"not executed": {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
+		"not executed": {request: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
 			refuses(f, object{"result": object{"code": "OTHER_ERROR"}})
 		}},
-		"no energy": {order: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
+		"no energy": {request: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
 			refuses(f, object{"result": object{"result": true}})
 		}},
-		"dearer bytes": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
+		"dearer bytes": {request: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
 			f.script["getchainparameters"] = constant(fakeParameters(2000, 100))
 		}},
-		"no prices": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
+		"no prices": {request: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
 			f.script["getchainparameters"] = constant(object{})
 		}},
-		"another account": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
+		"another account": {request: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
 			f.accounts[fakeOurs] = object{"address": fakeOther.hex(), "balance": 1 << 40}
 		}},
-		"a negative balance": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) { f.give(fakeOurs, -5, 0) }},
-		"an error": {order: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
+		"a negative balance": {request: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
+			f.give(fakeOurs, -5,
+				0)
+		}},
+		"an error": {request: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
 			f.script["getaccount"] = constant(object{"Error": "class X"})
 		}},
 	}
@@ -238,7 +242,7 @@ func TestBuildRefusals(t *testing.T) {
 					test.prepare(f, cfg)
 				}
 			})
-			unsigned, err := c.Build(t.Context(), test.order)
+			unsigned, err := c.Build(t.Context(), test.request)
 			var refused *chain.RefusedError
 			if err == nil || errors.As(err, &refused) != test.refused {
 				t.Fatalf("draft %+v, %v", unsigned, err)
@@ -250,7 +254,7 @@ func TestBuildRefusals(t *testing.T) {
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	pay := func(to address, amount uint64, contract ...address) chain.Payment {
-		return orderOf(chain.KindWithdrawal, to, amount, contract...).Payments[0]
+		return requestOf(chain.KindWithdrawal, to, amount, contract...).Payments[0]
 	}
 	f := paying(t, 100_000_000, 500)
 	f.give(fakeOther, 1, 0)
@@ -277,14 +281,15 @@ func TestQuoteIsTheTransactionsFee(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)
 	c := f.open(t, func(cfg *Config) { cfg.Hot = fakeOurs.String() })
-	for _, order := range []chain.TxRequest{
-		orderOf(chain.KindWithdrawal, fakeOther, 2_500_000), orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken),
+	for _, request := range []chain.TxRequest{
+		requestOf(chain.KindWithdrawal, fakeOther, 2_500_000), requestOf(chain.KindWithdrawal, fakeOther, 400,
+			fakeToken),
 	} {
-		fee, err := c.Quote(t.Context(), order.Payments[0])
+		fee, err := c.Quote(t.Context(), request.Payments[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		unsigned, err := c.Build(t.Context(), order)
+		unsigned, err := c.Build(t.Context(), request)
 		if err != nil || unsigned.Fee != fee {
 			t.Fatalf("quoted %s, drafted %s, %v", fee, unsigned.Fee, err)
 		}

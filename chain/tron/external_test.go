@@ -15,10 +15,10 @@ func paid(to address, contract string, amount uint64) chain.Payment {
 }
 
 type externalCase struct {
-	name string
-	tx   fakeTx
-	want []chain.ExternalSpend
-	odd  string
+	name    string
+	tx      fakeTx
+	want    []chain.ExternalSpend
+	anomaly string
 }
 
 func externalCases() []externalCase {
@@ -46,7 +46,7 @@ func externalCases() []externalCase {
 			spend(0), ""},
 		{"tokens that are taken from us", fakeTx{kind: triggerType, to: fakeToken, logs: []any{
 			transferLog(fakeToken, fakeOurs, fakeContract,
-				2_500_000)}}, nil, "2.5 of this token left our address " + fakeOurs.String()},
+				2_500_000)}}, nil, "2.5 of this token went from our address " + fakeOurs.String()},
 		{"nothing that is taken from us", fakeTx{kind: triggerType, to: fakeToken, logs: []any{
 			transferLog(fakeToken, fakeOurs, fakeContract, 0)}}, nil, ""},
 	}
@@ -65,9 +65,9 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 			if !reflect.DeepEqual(b.ExternalSpends, test.want) {
 				t.Fatalf("got  %+v\nwant %+v", b.ExternalSpends, test.want)
 			}
-			if test.odd == "" && len(b.Anomalies) != 0 ||
-				test.odd != "" && (len(b.Anomalies) != 1 || !strings.Contains(b.Anomalies[0].What, test.odd)) {
-				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.odd)
+			if test.anomaly == "" && len(b.Anomalies) != 0 ||
+				test.anomaly != "" && (len(b.Anomalies) != 1 || !strings.Contains(b.Anomalies[0].What, test.anomaly)) {
+				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.anomaly)
 			}
 		})
 	}

@@ -219,7 +219,8 @@ func (w *countingWatch) Pays(base string) bool {
 // shown to the operator; what is merely not ours is no anomaly.
 func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	t.Parallel()
-	odd := []string{"too few topics", "too many topics", "a topic that is no address", "a topic behind 41", "no data",
+	anomalies := []string{"too few topics", "too many topics", "a topic that is no address", "a topic behind 41",
+		"no data",
 		"longer data", "more than all money"}
 	for _, test := range tokenCases() {
 		t.Run(test.name, func(t *testing.T) {
@@ -227,7 +228,7 @@ func TestAnomalousTokenEventsAreReported(t *testing.T) {
 			f := newFake(t)
 			f.add(test.tx)
 			var want []chain.Anomaly
-			if slices.Contains(odd, test.name) {
+			if slices.Contains(anomalies, test.name) {
 				want = []chain.Anomaly{{TxID: fakeTxID(1, 0), Contract: fakeToken.String(), What: unknownEvent}}
 			}
 			if blocks := f.after(t, f.open(t, nil), fakeWatch()); len(blocks) != 1 ||
