@@ -21,7 +21,7 @@ func hotSource() chain.Source { return source(chain.Hot("solana")) }
 
 func depositSource() chain.Source { return source(chain.KeyRef{Family: "solana"}) }
 
-func orderOf(kind chain.Kind, from chain.Source, to string, lamports uint64) chain.TxRequest {
+func requestOf(kind chain.Kind, from chain.Source, to string, lamports uint64) chain.TxRequest {
 	return chain.TxRequest{Kind: kind, From: from, MaxFee: bursar.Units(100_000),
 		Payments: []chain.Payment{{Address: bursar.Address{Base: to}, Amount: bursar.Units(lamports)}}}
 }
@@ -61,7 +61,7 @@ func TestBuildWithdrawals(t *testing.T) {
 			if test.there > 0 {
 				f.accounts[stranger] = plainAccount(test.there)
 			}
-			unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, test.amount))
+			unsigned, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, from, stranger, test.amount))
 			var needs *chain.NeedsFundsError
 			var refused *chain.RefusedError
 			switch {
@@ -128,7 +128,7 @@ func TestBuildSweeps(t *testing.T) {
 			if test.hot > 0 {
 				f.accounts[to.Base] = plainAccount(test.hot)
 			}
-			unsigned, err := c.Build(t.Context(), orderOf(chain.KindSweep, from, to.Base, test.amount))
+			unsigned, err := c.Build(t.Context(), requestOf(chain.KindSweep, from, to.Base, test.amount))
 			var needs *chain.NeedsFundsError
 			if test.missing > 0 {
 				if !errors.As(err, &needs) || needs.Missing != bursar.Units(test.missing) {
@@ -229,10 +229,10 @@ func TestBytesThatAreNoTransactionOfOurs(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			c := f.open(t, nil)
-			order := orderOf(chain.KindWithdrawal, hotSource(), stranger, sol)
-			f.accounts[order.From.Base] = plainAccount(9 * sol)
-			spoil(f, &order)
-			if unsigned, err := c.Build(t.Context(), order); err == nil {
+			request := requestOf(chain.KindWithdrawal, hotSource(), stranger, sol)
+			f.accounts[request.From.Base] = plainAccount(9 * sol)
+			spoil(f, &request)
+			if unsigned, err := c.Build(t.Context(), request); err == nil {
 				t.Fatalf("drafted %+v", unsigned)
 			}
 		})
@@ -260,9 +260,9 @@ func TestPrices(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			c := f.open(t, nil)
-			order := orderOf(chain.KindWithdrawal, hotSource(), stranger, sol)
-			order.MaxFee = bursar.Units(test.limit)
-			f.accounts[order.From.Base] = plainAccount(9 * sol)
+			request := requestOf(chain.KindWithdrawal, hotSource(), stranger, sol)
+			request.MaxFee = bursar.Units(test.limit)
+			f.accounts[request.From.Base] = plainAccount(9 * sol)
 			f.respond("getRecentPrioritizationFees", func([]any) (any, error) {
 				list := []object{}
 				for _, r := range test.recent {
@@ -271,7 +271,7 @@ func TestPrices(t *testing.T) {
 				return list, nil
 			})
 			f.respond("getFeeForMessage", func([]any) (any, error) { return object{"value": test.fee}, nil })
-			unsigned, err := c.Build(t.Context(), order)
+			unsigned, err := c.Build(t.Context(), request)
 			if err != nil || unsigned.Fee != bursar.Units(test.fee) {
 				t.Fatalf("fee %s, %v, want %d", unsigned.Fee, err, test.fee)
 			}
@@ -288,7 +288,7 @@ func TestReservationsNameTheTransaction(t *testing.T) {
 	f.accounts[from.Base] = plainAccount(9 * sol)
 	resource := func(amount uint64) string {
 		t.Helper()
-		unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, amount))
+		unsigned, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, from, stranger, amount))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func signed(t *testing.T, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	f.mu.Lock()
 	f.accounts[from.Base] = plainAccount(9 * sol)
 	f.mu.Unlock()
-	unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, sol))
+	unsigned, err := c.Build(t.Context(), requestOf(chain.KindWithdrawal, from, stranger, sol))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,14 +302,14 @@ func TestHoldingsAreOfTheBlockAskedFor(t *testing.T) {
 		move("c", []uint64{8 * sol, 9, 0}, []uint64{7 * sol, 9, 0}, "x"))
 	f.accounts[ours] = plainAccount(9)
 	for at, want := range map[uint64][]uint64{100: {5, 0, 7, 5}, 101: {6, 0, 7, 6}, 103: {9, 0, 0, 9}} {
-		held, err := c.Holdings(t.Context(), []string{ours, stranger2(), other, ours}, "",
+		balances, err := c.Holdings(t.Context(), []string{ours, outsider2(), other, ours}, "",
 			chain.BlockRef{Height: at, Hash: hashOf(fmt.Sprint("block ", at))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, amount := range held {
+		for i, amount := range balances {
 			if amount != bursar.Units(want[i]) {
-				t.Fatalf("at %d: %v, want %v", at, held, want)
+				t.Fatalf("at %d: %v, want %v", at, balances, want)
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func TestHoldingsAreOfTheBlockAskedFor(t *testing.T) {
 	}
 }
 
-func stranger2() string { return hashOf("stranger 2") }
+func outsider2() string { return hashOf("stranger 2") }
 
 // Many addresses are asked about a hundred at a time; a node far ahead is believed as it is.
 func TestHoldingsOfMany(t *testing.T) {
@@ -341,11 +341,11 @@ func TestHoldingsOfMany(t *testing.T) {
 		f.accounts[bases[i]] = plainAccount(uint64(i + 1))
 	}
 	f.add(100 + maxRewind + 1)
-	held, err := c.Holdings(t.Context(), bases, "", at100())
-	if err != nil || len(held) != 250 {
-		t.Fatalf("%d, %v", len(held), err)
+	balances, err := c.Holdings(t.Context(), bases, "", at100())
+	if err != nil || len(balances) != 250 {
+		t.Fatalf("%d, %v", len(balances), err)
 	}
-	for i, amount := range held {
+	for i, amount := range balances {
 		if amount != bursar.Units(uint64(i+1)) {
 			t.Fatalf("address %d holds %s", i, amount)
 		}
