@@ -33,13 +33,13 @@ func TestCheckHealth(t *testing.T) {
 		}, want: append(well[:2:2], "finality failed: no validated ledger")},
 		"empty": {change: func(i object) {
 			i["complete_ledgers"] = "empty"
-		}, want: but(3, "history failed: lacks ledgers")},
+		}, want: but(3, "history failed: a gap in its ledgers")},
 		"far behind": {change: func(i object) {
 			i["complete_ledgers"] = "2-90"
 		}, want: but(3, "history failed: validated 101, complete")},
 		"forgetful": {change: func(i object) {
 			i["complete_ledgers"] = "2-90,95-101"
-		}, want: but(3, "history warning: from 95 on only")},
+		}, want: but(3, "history warning: only from 95 on")},
 		"another thing": {change: func(i object) {
 			i["complete_ledgers"] = "all"
 		}, want: but(3, "history failed: not a list of ranges")},

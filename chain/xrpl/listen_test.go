@@ -41,7 +41,7 @@ func TestListenHearsLedgers(t *testing.T) {
 
 func TestListenTellsRefusals(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]string{xrpldRefuses: "noPermission", "slow down": "cannot be read"} {
+	for answer, want := range map[string]string{xrpldRefuses: "noPermission", "slow down": "read message"} {
 		url := pushtest.WebSocket(t, func(string) []string { return []string{answer} })
 		if err := newFake(t).open(t).Listen(t.Context(), url, func() {
 			t.Error("announced")

@@ -39,7 +39,7 @@ func TestQuoteRefusesWhatTheLedgerWould(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := paying(t, nil, test.account).open(t)
-			fee, err := c.Quote(t.Context(), order(test.drops, test.to).Payments[0])
+			fee, err := c.Quote(t.Context(), requestOf(test.drops, test.to).Payments[0])
 			var refused *chain.RefusedError
 			switch {
 			case test.good && (err != nil || fee != bursar.Units(12)):
@@ -51,7 +51,8 @@ func TestQuoteRefusesWhatTheLedgerWould(t *testing.T) {
 	}
 	public := rules(t, Mainnet, 0)
 	var refused *chain.RefusedError
-	if err := (&Chain{Rules: public}).refuse(order(5_000_000, genesisAccount).Payments[0]); !errors.As(err, &refused) {
+	if err := (&Chain{Rules: public}).refuse(requestOf(5_000_000, genesisAccount).Payments[0]); !errors.As(err,
+		&refused) {
 		t.Errorf("the genesis account of the main net is paid: %v", err)
 	}
 }
@@ -78,7 +79,7 @@ func TestFeeFollowsTheOpenLedgerWithinTheLimit(t *testing.T) {
 			f.script["fee"] = func(object) object {
 				return object{"drops": object{"base_fee": "10", "minimum_fee": test.minimum, "open_ledger_fee": test.open}}
 			}
-			o := order(1_000_000, third)
+			o := requestOf(1_000_000, third)
 			o.MaxFee = bursar.Units(test.most)
 			unsigned, err := f.open(t).Build(t.Context(), o)
 			if (err == nil) != (test.want != 0) || unsigned.Fee != bursar.Units(test.want) {

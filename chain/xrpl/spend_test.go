@@ -45,7 +45,7 @@ func paying(t testing.TB, account, destination object) *fake {
 	return f
 }
 
-func order(drops uint64, to string) chain.TxRequest {
+func requestOf(drops uint64, to string) chain.TxRequest {
 	address, _ := bursar.SplitMemo(to)
 	return chain.TxRequest{
 		Kind: chain.KindWithdrawal, From: hot(), MaxFee: bursar.Units(2_000_000),
@@ -78,18 +78,18 @@ func TestBuild(t *testing.T) {
 		"a token": {5_000_000, nil, func(o *chain.TxRequest) { o.Payments[0].Contract = "USD" }, &refused},
 		"two payments": {5_000_000, nil, func(o *chain.TxRequest) {
 			o.Payments = append(o.Payments, o.Payments[0])
-		}, errOrder},
-		"a sweep":       {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errOrder},
-		"no public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errOrder},
+		}, errRequest},
+		"a sweep":       {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errRequest},
+		"no public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errRequest},
 		"another public key": {5_000_000, nil, func(o *chain.TxRequest) {
 			o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4}))
-		}, errOrder},
-		"another family": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errOrder},
+		}, errRequest},
+		"another family": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errRequest},
 		"a higher bid":   {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errBump},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := order(test.drops, third+":0")
+			o := requestOf(test.drops, third+":0")
 			if test.change != nil {
 				test.change(&o)
 			}
@@ -125,7 +125,7 @@ func TestBuildCountsWhatIsThere(t *testing.T) {
 		return answer
 	}
 	var funds *chain.NeedsFundsError
-	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) ||
+	if _, err := f.open(t).Build(t.Context(), requestOf(5_000_000, third)); !errors.As(err, &funds) ||
 		funds.Missing != bursar.Units(3_000_012) {
 		t.Errorf("3 XRP pay 5 with %v, want 3.000012 missing", err)
 	}
@@ -135,7 +135,7 @@ func TestBuildCountsWhatIsThere(t *testing.T) {
 		}
 		return usual(params)
 	}
-	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) ||
+	if _, err := f.open(t).Build(t.Context(), requestOf(5_000_000, third)); !errors.As(err, &funds) ||
 		funds.Missing != bursar.Units(6_000_012) {
 		t.Errorf("no account pays 5 XRP with %v, want 6.000012 missing", err)
 	}
@@ -144,7 +144,7 @@ func TestBuildCountsWhatIsThere(t *testing.T) {
 // signed is an unsigned transaction with its transaction.
 func signed(t testing.TB, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
-	unsigned, err := c.Build(t.Context(), order(5_000_000, third+":7"))
+	unsigned, err := c.Build(t.Context(), requestOf(5_000_000, third+":7"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,9 +349,10 @@ func TestHoldingsAreThoseOfTheLedgerAskedFor(t *testing.T) {
 				}
 				return test.answer
 			}
-			held, err := f.open(t).Holdings(t.Context(), []string{ours}, "", at)
-			if (err != nil) != test.fails || err == nil && (len(held) != 1 || held[0] != bursar.Units(test.want)) {
-				t.Fatalf("held %v (%v)", held, err)
+			balances, err := f.open(t).Holdings(t.Context(), []string{ours}, "", at)
+			if (err != nil) != test.fails ||
+				err == nil && (len(balances) != 1 || balances[0] != bursar.Units(test.want)) {
+				t.Fatalf("held %v (%v)", balances, err)
 			}
 		})
 	}
