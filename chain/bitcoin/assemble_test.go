@@ -113,10 +113,13 @@ func TestAssembleChecksSignatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for why, change := range map[string]func(d *chain.UnsignedTx){
-		"another fee":     func(d *chain.UnsignedTx) { d.Fee = bursar.Units(1) },
-		"another claim":   func(d *chain.UnsignedTx) { d.Reservations = []string{"x"} },
-		"claims in order": func(d *chain.UnsignedTx) { d.Reservations = []string{d.Reservations[1], d.Reservations[0]} },
-		"no bytes":        func(d *chain.UnsignedTx) { d.Bytes = nil },
+		"another fee":         func(d *chain.UnsignedTx) { d.Fee = bursar.Units(1) },
+		"another reservation": func(d *chain.UnsignedTx) { d.Reservations = []string{"x"} },
+		"reservations swapped": func(d *chain.UnsignedTx) {
+			d.Reservations = []string{d.Reservations[1],
+				d.Reservations[0]}
+		},
+		"no bytes": func(d *chain.UnsignedTx) { d.Bytes = nil },
 	} {
 		other := built
 		change(&other)

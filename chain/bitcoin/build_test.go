@@ -16,7 +16,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// fakeRate is what the fake node's market asks for, in satoshi per 1,000 vbytes.
+// fakeRate is the fee rate of the fake node, in satoshi per 1,000 vbytes.
 const fakeRate rate = 5000
 
 func utxo(t testing.TB, c *Chain, n int, amount uint64) chain.UTXO {
@@ -25,7 +25,7 @@ func utxo(t testing.TB, c *Chain, n int, amount uint64) chain.UTXO {
 		Amount: bursar.Units(amount)}
 }
 
-// outsider is an address of nobody here.
+// outsider returns an address that is not ours.
 func outsider(t testing.TB, c *Chain, n uint32) bursar.Address {
 	t.Helper()
 	return bursar.Address{Base: source(t, c, 1000+n).Base}
@@ -57,7 +57,7 @@ func mustBuild(t testing.TB, c *Chain, request chain.TxRequest) (chain.UnsignedT
 	return built, contents
 }
 
-// sizeOf is the vbytes of n inputs and m outputs, all P2WPKH.
+// sizeOf returns the vbytes of n inputs and m outputs, all P2WPKH.
 func sizeOf(n, m int) uint64 { return vbytes(n, m, uint64(m)*31) }
 
 func TestBuildFromOneUTXOWithChange(t *testing.T) {
@@ -70,11 +70,11 @@ func TestBuildFromOneUTXOWithChange(t *testing.T) {
 		{Address: bursar.Address{Base: request.Change.Base}, Amount: bursar.Units(400_000 - fee)}}
 	if built.Fee != bursar.Units(fee) || contents.Fee != built.Fee || !slices.Equal(contents.Payments, want) ||
 		contents.Weight != sizeOf(1, 2) {
-		t.Fatalf("draft is %+v, want a fee of %d and %+v", contents, fee, want)
+		t.Fatalf("the unsigned transaction is %+v, want a fee of %d and %+v", contents, fee, want)
 	}
 	if !slices.Equal(built.Reservations, []string{request.UTXOs[0].Outpoint}) ||
 		contents.Inputs[0].Source != request.UTXOs[0].Source || built.Expires != 0 {
-		t.Fatalf("draft is %+v", built)
+		t.Fatalf("the unsigned transaction is %+v", built)
 	}
 }
 
@@ -144,10 +144,10 @@ func TestSelection(t *testing.T) {
 	}{
 		"two that fit without change": {30_000 + 60_000,
 			[]uint64{500_000, 30_000 + input, 60_000 + input + fakeRate.fee(sizeOf(0, 1))}, []int{2, 1}},
-		"the core's order":        {100_000, []uint64{300_000, 200_000, 900_000}, []int{0}},
-		"without the superfluous": {100_000, []uint64{20_000, 300_000}, []int{1}},
-		"all of them":             {250_000, []uint64{90_000, 90_000, 90_000}, []int{0, 1, 2}},
-		"none that costs more":    {100_000, []uint64{input, 1, 300_000}, []int{2}},
+		"in the order of preference":            {100_000, []uint64{300_000, 200_000, 900_000}, []int{0}},
+		"without unnecessary UTXOs":             {100_000, []uint64{20_000, 300_000}, []int{1}},
+		"all of them":                           {250_000, []uint64{90_000, 90_000, 90_000}, []int{0, 1, 2}},
+		"none that costs more than it is worth": {100_000, []uint64{input, 1, 300_000}, []int{2}},
 	} {
 		request := requestOf(t, c, []uint64{test.pay}, test.values...)
 		built, _ := mustBuild(t, c, request)
@@ -156,11 +156,11 @@ func TestSelection(t *testing.T) {
 			want = append(want, request.UTXOs[i].Outpoint)
 		}
 		if !slices.Equal(built.Reservations, want) {
-			t.Errorf("%s: claims are %v, want %v", name, built.Reservations, want)
+			t.Errorf("%s: reservations are %v, want %v", name, built.Reservations, want)
 		}
 		again, _ := mustBuild(t, c, request)
 		if !reflect.DeepEqual(built, again) {
-			t.Errorf("%s: the same order drafts into another transaction", name)
+			t.Errorf("%s: the same request gives another transaction", name)
 		}
 	}
 }
@@ -172,21 +172,21 @@ func TestManySmallUTXOsGiveWayToLargeOnes(t *testing.T) {
 	request := requestOf(t, c, []uint64{1_700_000}, values...)
 	built, _ := mustBuild(t, c, request)
 	if len(built.Reservations) != 2 {
-		t.Fatalf("%d coins are used, want the two large ones", len(built.Reservations))
+		t.Fatalf("%d UTXOs are used, want the two large ones", len(built.Reservations))
 	}
 	request.Payments[0].Amount = bursar.Units(3_000_000)
 	var many *chain.TooManyInputsError
 	if _, err := c.Build(t.Context(), request); !errors.As(err, &many) || many.Limit != 500 {
-		t.Fatalf("what 500 coins cannot pay and all of them can is %v", err)
+		t.Fatalf("the payment needs more than 500 UTXOs, got error %v", err)
 	}
 	request.Payments[0].Amount = bursar.Units(30_000_000)
 	var needs *chain.NeedsFundsError
 	if _, err := c.Build(t.Context(), request); !errors.As(err, &needs) {
-		t.Fatalf("what all coins cannot pay is %v", err)
+		t.Fatalf("the payment exceeds all UTXOs, got error %v", err)
 	}
 }
 
-// TestMissingIsExact makes the payments smaller by what is said to be missing, to the satoshi.
+// TestMissingIsExact reduces the payments by exactly the missing amount, to the satoshi.
 func TestMissingIsExact(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
@@ -196,12 +196,13 @@ func TestMissingIsExact(t *testing.T) {
 		_, err := c.Build(t.Context(), request)
 		var needs *chain.NeedsFundsError
 		if !errors.As(err, &needs) {
-			t.Fatalf("%d coins pay all that they are: %v", n, err)
+			t.Fatalf("%d UTXOs pay their whole value without a fee: %v", n, err)
 		}
 		request.Payments[0].Amount = request.Payments[0].Amount.SubOrZero(needs.Missing)
 		built, contents := mustBuild(t, c, request)
 		if built.Fee != needs.Missing || len(contents.Payments) != 1 || len(built.Reservations) != n {
-			t.Fatalf("%d coins: missing %s, then a fee of %s for %d", n, needs.Missing, built.Fee, len(built.Reservations))
+			t.Fatalf("%d UTXOs: missing %s, then a fee of %s for %d", n, needs.Missing, built.Fee,
+				len(built.Reservations))
 		}
 	}
 }
@@ -214,19 +215,27 @@ func TestRequestsThatCannotBeBuilt(t *testing.T) {
 		"too many payments": func(o *chain.TxRequest) { o.Payments = slices.Repeat(o.Payments, 101) },
 		"a contract":        func(o *chain.TxRequest) { o.Payments[0].Contract = "x" },
 		"a memo":            func(o *chain.TxRequest) { o.Payments[0].Address.HasMemo = true },
-		"a foreign address": func(o *chain.TxRequest) {
+		"an address of another network": func(o *chain.TxRequest) {
 			o.Payments[0].Address.Base = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"
 		},
-		"no change address":      func(o *chain.TxRequest) { o.Change = chain.Source{} },
-		"change to a script":     func(o *chain.TxRequest) { o.Change.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
-		"a coin twice":           func(o *chain.TxRequest) { o.UTXOs = append(o.UTXOs, o.UTXOs[0]) },
-		"a coin of nothing":      func(o *chain.TxRequest) { o.UTXOs[0].Amount = bursar.Amount{} },
-		"more than all coins":    func(o *chain.TxRequest) { o.UTXOs[0].Amount = bursar.Units(maxMoney + 1) },
-		"a coin without index":   func(o *chain.TxRequest) { o.UTXOs[0].Outpoint = strings.Repeat("a", 64) },
-		"a coin with a zero":     func(o *chain.TxRequest) { o.UTXOs[0].Outpoint = strings.Repeat("a", 64) + ":01" },
-		"a coin in upper case":   func(o *chain.TxRequest) { o.UTXOs[0].Outpoint = strings.Repeat("A", 64) + ":1" },
-		"a coin of another kind": func(o *chain.TxRequest) { o.UTXOs[0].Source.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
-		"a fee over the limit":   func(o *chain.TxRequest) { o.MaxFee = bursar.Units(100) },
+		"no change address": func(o *chain.TxRequest) { o.Change = chain.Source{} },
+		"change to a " +
+			"script": func(o *chain.TxRequest) { o.Change.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
+		"a UTXO twice":                 func(o *chain.TxRequest) { o.UTXOs = append(o.UTXOs, o.UTXOs[0]) },
+		"a UTXO of amount zero":        func(o *chain.TxRequest) { o.UTXOs[0].Amount = bursar.Amount{} },
+		"more than the maximum supply": func(o *chain.TxRequest) { o.UTXOs[0].Amount = bursar.Units(maxMoney + 1) },
+		"a UTXO without index":         func(o *chain.TxRequest) { o.UTXOs[0].Outpoint = strings.Repeat("a", 64) },
+		"a UTXO with a leading zero": func(o *chain.TxRequest) {
+			o.UTXOs[0].Outpoint = strings.Repeat("a",
+				64) + ":01"
+		},
+		"a UTXO in upper case": func(o *chain.TxRequest) {
+			o.UTXOs[0].Outpoint = strings.Repeat("A",
+				64) + ":1"
+		},
+		"a UTXO of another script " +
+			"type": func(o *chain.TxRequest) { o.UTXOs[0].Source.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
+		"a fee over the limit": func(o *chain.TxRequest) { o.MaxFee = bursar.Units(100) },
 	} {
 		request := requestOf(t, c, []uint64{100_000}, 500_000)
 		change(&request)
@@ -238,15 +247,15 @@ func TestRequestsThatCannotBeBuilt(t *testing.T) {
 	request := requestOf(t, c, []uint64{293}, 500_000)
 	var refused *chain.RefusedError
 	if _, err := c.Build(t.Context(), request); !errors.As(err, &refused) || !refused.Below {
-		t.Errorf("dust is drafted: %v", err)
+		t.Errorf("a payment of dust was built: %v", err)
 	}
 	request.Payments[0].Amount = bursar.Units(maxMoney + 1)
 	if _, err := c.Quote(t.Context(), request.Payments[0]); !errors.As(err, &refused) || refused.Below {
-		t.Errorf("more than all coins is quoted: %v", err)
+		t.Errorf("more than the maximum supply was quoted: %v", err)
 	}
 }
 
-// Of many payments those are named that no node would relay, so that the others are paid without them.
+// Of many payments, the error names those that no node would relay, so that the others are paid without them.
 func TestRefusedPaymentsAreNamed(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
@@ -260,19 +269,19 @@ func TestRefusedPaymentsAreNamed(t *testing.T) {
 	if _, contents := mustBuild(t, c, request); len(contents.Payments) != 3 {
 		t.Errorf("without them it pays %+v", contents.Payments)
 	}
-	request.Payments[1].Address.Base = "nonsense" // what is broken is no refusal
+	request.Payments[1].Address.Base = "nonsense" // a malformed address is not a refusal
 	if _, err := c.Build(t.Context(), request); err == nil || errors.As(err, &some) {
-		t.Errorf("an address that is none: %v", err)
+		t.Errorf("a malformed address: %v", err)
 	}
 }
 
-// TestRandomOrders holds every draft to the rules that no choice of UTXOs may break.
-func TestRandomOrders(t *testing.T) {
+// TestRandomRequests checks every unsigned transaction against the rules that no selection of UTXOs may break.
+func TestRandomRequests(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	f := newFake()
 	c := open(t, f, func(cfg *Config) { cfg.MaxFeeRate = 60 })
-	drafted := 0
+	count := 0
 	for range 400 {
 		perKilo := 1000 + random.Uint64N(60_000)
 		f.say("estimatesmartfee", map[string]any{"feerate": raw(bursar.Units(perKilo).Decimal(8, 8)), "blocks": 6})
@@ -292,11 +301,11 @@ func TestRandomOrders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		drafted++
+		count++
 		wantSound(t, c, request, built, rate(min(perKilo, 60_000)), 60)
 	}
-	if drafted < 100 {
-		t.Fatalf("only %d orders were drafted", drafted)
+	if count < 100 {
+		t.Fatalf("only %d requests were built", count)
 	}
 }
 
@@ -314,7 +323,7 @@ func wantSound(t *testing.T, c *Chain, request chain.TxRequest, built chain.Unsi
 	for _, payment := range contents.Payments {
 		out, _ = out.Add(payment.Amount)
 		if payment.Amount.Less(bursar.Units(294)) {
-			t.Fatalf("the draft makes dust: %+v", contents.Payments)
+			t.Fatalf("the transaction has a dust output: %+v", contents.Payments)
 		}
 	}
 	fee, _ := built.Fee.Uint64()
@@ -338,9 +347,9 @@ func TestUnconfirmedChangeIsTheLastResortAndPaysForItsParent(t *testing.T) {
 	request := requestOf(t, c, []uint64{100_000}, 500_000, 60_000, 70_000)
 	request.UTXOs[0].Unconfirmed = true
 	if built, _ := mustBuild(t, c, request); slices.Contains(built.Reservations, request.UTXOs[0].Outpoint) {
-		t.Fatalf("claims are %v", built.Reservations)
+		t.Fatalf("reservations are %v", built.Reservations)
 	}
-	// The parent has 200 vbytes and paid 300: at 5 satoshi per vbyte it lacks 700.
+	// The parent has 200 vbytes and paid 300: at 5 satoshi per vbyte it pays 700 too little.
 	f.say("getmempoolentry", map[string]any{"ancestorsize": 200, "descendantcount": 1,
 		"fees": map[string]any{"ancestor": raw("0.00000300")}})
 	request.UTXOs = request.UTXOs[:1]

@@ -21,7 +21,8 @@ func consolidation(t *testing.T, c *Chain, values ...uint64) chain.TxRequest {
 	return request
 }
 
-// A consolidation makes one output of many, without those that cost more than they bring, within the limit of the fee.
+// A consolidation makes one output of many, without those that cost more than they are worth, within the limit of the
+// fee.
 func TestConsolidation(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
@@ -31,30 +32,30 @@ func TestConsolidation(t *testing.T) {
 	contents, err := c.Inspect(built.Bytes)
 	if err != nil || len(built.Reservations) != 300 || len(contents.Payments) != 1 ||
 		contents.Payments[0].Address.Base != request.Change.Base {
-		t.Fatalf("%d coins, payments %+v (%v)", len(built.Reservations), contents.Payments, err)
+		t.Fatalf("%d UTXOs, payments %+v (%v)", len(built.Reservations), contents.Payments, err)
 	}
 	if sum, _ := contents.Payments[0].Amount.Add(built.Fee); sum != bursar.Units(3_000_000) {
-		t.Errorf("%s come out with the fee", sum)
+		t.Errorf("output and fee sum to %s", sum)
 	}
 	cheap := request
 	cheap.MaxFee = bursar.Units(50_000)
 	if less, _ := mustBuild(t, c, cheap); len(less.Reservations) < 100 || len(less.Reservations) >= 300 ||
 		cheap.MaxFee.Less(less.Fee) {
-		t.Errorf("at a limit of 50,000 it takes %d coins for %s", len(less.Reservations), less.Fee)
+		t.Errorf("at a fee limit of 50,000 it uses %d UTXOs for a fee of %s", len(less.Reservations), less.Fee)
 	}
 	request.Replaces = &built
 	again, _ := mustBuild(t, c, request)
 	if !slices.Equal(again.Reservations, built.Reservations) || !built.Fee.Less(again.Fee) {
-		t.Errorf("outbid it takes %d coins for %s", len(again.Reservations), again.Fee)
+		t.Errorf("the replacement uses %d UTXOs for a fee of %s", len(again.Reservations), again.Fee)
 	}
 	var needs *chain.NeedsFundsError
 	if _, err := c.Build(t.Context(), consolidation(t, c, dust, dust)); !errors.As(err, &needs) {
-		t.Errorf("of dust alone: %v", err)
+		t.Errorf("a consolidation of dust only: %v", err)
 	}
 }
 
-// Fees are low when what is mined soon costs little more than what is mined within a week.
-func TestCheapComparesSoonWithTheLongRun(t *testing.T) {
+// Fees are low if confirmation soon costs little more than confirmation within a week.
+func TestCheapComparesShortAndLongTermFees(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// wellBitcoind is what a node of Bitcoin Core says that lacks nothing.
+// wellBitcoind returns the answers of a Bitcoin Core node without any problem.
 func wellBitcoind(now time.Time) map[string]any {
 	return map[string]any{
 		"getnetworkinfo": map[string]any{"version": 290100, "subversion": "/Satoshi:29.1.0/", "connections": 10},
@@ -74,8 +74,8 @@ func TestCheckHealth(t *testing.T) {
 	}
 }
 
-// A node that is away, or serves another chain, is one finding; its credentials are in none.
-func TestHealthCheckWhatCannotBeAsked(t *testing.T) {
+// A node that is unreachable, or serves another chain, is one finding; no finding contains its credentials.
+func TestHealthCheckOfAnUnreachableNode(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f, func(cfg *Config) {
@@ -92,6 +92,6 @@ func TestHealthCheckWhatCannotBeAsked(t *testing.T) {
 	got = c.CheckHealth(t.Context(), time.Now())
 	chaintest.Findings(t, got, "chain failed: Loading block index")
 	if strings.Contains(got[0].Detail+got[0].Node, "hunter2") {
-		t.Errorf("it tells the password: %+v", got)
+		t.Errorf("a finding contains the password: %+v", got)
 	}
 }

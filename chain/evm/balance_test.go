@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// TestBalanceDifferences reads block 1 of a node without traces. before and after are what our address holds.
+// TestBalanceDifferences reads block 1 of a node without traces. before and after are the balances of our address.
 func TestBalanceDifferences(t *testing.T) {
 	t.Parallel()
 	inner := func(i int, amount uint64) chain.Transfer { return transfer(id(i), 1, fakeOurs, amount) }
@@ -94,7 +94,7 @@ func TestBalanceDifferencesOfWithdrawals(t *testing.T) {
 	}
 }
 
-func TestUnknownBalancesAreNoBlock(t *testing.T) {
+func TestABlockWithUnknownBalancesIsAnError(t *testing.T) {
 	t.Parallel()
 	for message, passes := range map[string]bool{"internal error": false, "missing trie node 12ab (path )": true} {
 		f := newFake(t)
@@ -120,11 +120,11 @@ func TestHoldingsOfReplacedBlock(t *testing.T) {
 	c := f.open(t, nil)
 	balances, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "", f.at(1))
 	if err != nil || len(balances) != 1 || balances[0] != bursar.Units(5) {
-		t.Fatalf("held %v, %v", balances, err)
+		t.Fatalf("balances %v, %v", balances, err)
 	}
 	if balances, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "",
 		chain.BlockRef{Height: 1, Hash: fakeHash("x")}); err == nil {
-		t.Fatalf("held %v in a block that is not canonical", balances)
+		t.Fatalf("got balances %v in a block that is not canonical", balances)
 	}
 	for _, bad := range []string{"", "0x12", fakeOurs + "00"} {
 		if _, err := c.Holdings(t.Context(), []string{bad}, "", f.at(1)); err == nil {
@@ -133,7 +133,7 @@ func TestHoldingsOfReplacedBlock(t *testing.T) {
 	}
 }
 
-// TestMentions looks at what counts as an address in bytes.
+// TestMentions checks which bytes count as an address.
 func TestMentions(t *testing.T) {
 	t.Parallel()
 	raw, _ := parseAddress(fakeOurs)

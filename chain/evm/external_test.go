@@ -23,14 +23,14 @@ func paid(to, contract string, amount uint64) chain.Payment {
 	return p
 }
 
-// movedLog is an event of the listed token between any two addresses.
+// movedLog returns an event of the listed token between any two addresses.
 func movedLog(from, to string, value uint64) object {
 	log := transferLog(to, value)
 	log["topics"] = []string{transferTopic.String(), topicOf(from), topicOf(to)}
 	return log
 }
 
-// fakeCallBy is a frame whose caller is an address.
+// fakeCallBy returns a frame with the given caller.
 func fakeCallBy(from, to, value string) object {
 	call := fakeCall("CALL", to, value)
 	call["from"] = from
@@ -76,16 +76,16 @@ func externalCases() []externalCase {
 		{"value that code at our address sends", fakeTx{
 			to: fakeOurs, input: "0x01", calls: []object{fakeCallBy(fakeOurs, fakeOutsider, "0x6")},
 		}, []chain.ExternalSpend{{TxID: id, Base: ours, Payments: []chain.Payment{paid(fakeOutsider, "", 6)}}}, nil},
-		{"tokens that are taken from us", fakeTx{to: fakeToken, input: "0x01",
+		{"tokens taken from us by somebody else", fakeTx{to: fakeToken, input: "0x01",
 			logs: []object{movedLog(fakeOurs, fakeContract, 2_500_000)}}, nil,
 			[]string{"2.5 of this token went from our address " + ours}},
-		{"nothing that is taken from us", fakeTx{to: fakeToken, input: "0x01",
+		{"a transfer of nothing by somebody else", fakeTx{to: fakeToken, input: "0x01",
 			logs: []object{movedLog(fakeOurs, fakeContract, 0)}}, nil, nil},
 	}
 }
 
-// An external spend is reported with all that it moved and used up, so that a database that does not remember its own
-// transactions recognises them.
+// An external spend is reported with everything that it moved and used up, so that a database that lost its own
+// transactions recognizes them.
 func TestExternalSpendsShowTheirContents(t *testing.T) {
 	t.Parallel()
 	for _, test := range externalCases() {
@@ -110,8 +110,8 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 	}
 }
 
-// An authorization that our key signed (EIP-7702) is an external spend anyone who sends it: it uses up a nonce of ours
-// and lets code dispose of the address. The digest and the signature are go-ethereum's own.
+// An authorization that our key signed (EIP-7702) is an external spend, whoever sends it: it uses a nonce of ours and
+// lets code control the address. The digest and the signature are go-ethereum's own.
 func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	t.Parallel()
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("a hot key")))
@@ -140,7 +140,7 @@ func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 		fakeTx{kind: "0x4", to: fakeContract, input: "0x01", from: hot.Hex(), nonce: 4,
 			allows: []types.SetCodeAuthorization{allow(5)}},
 		fakeTx{kind: "0x2", to: fakeContract, input: "0x01",
-			allows: []types.SetCodeAuthorization{allow(6)}}, // another type has none
+			allows: []types.SetCodeAuthorization{allow(6)}}, // another type has no authorizations
 	)
 	blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 10, chaintest.NewWatch(hot.Hex()))
 	if err != nil {
@@ -156,7 +156,7 @@ func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	}
 }
 
-// What a payment of tokens delivered is what the token's own events say that left the payer.
+// The delivered amount of a token payment is the amount that left the payer according to the token's own events.
 func TestDeliveredIsWhatTheEventsSay(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

@@ -20,7 +20,7 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// fakeTx is a transaction with what came of it. Zero values: a successful plain payment.
+// fakeTx is a transaction with its result. Zero values: a successful plain payment.
 type fakeTx struct {
 	kind     string // type, "0x2"
 	from, to string
@@ -36,7 +36,7 @@ type fakeTx struct {
 	allows   []types.SetCodeAuthorization
 }
 
-// fakeBlock is a block as a node would tell it; tests may spoil it.
+// fakeBlock is a block as a node returns it; tests may corrupt it.
 type fakeBlock struct {
 	block    object
 	receipts []any
@@ -77,7 +77,7 @@ func newFake(t testing.TB) *fake {
 	return f
 }
 
-// open connects an adapter to the fake node alone.
+// open connects an adapter to the fake node only.
 func (f *fake) open(t testing.TB, adjust func(*Config)) *Chain {
 	t.Helper()
 	cfg := Ethereum()
@@ -93,7 +93,7 @@ func (f *fake) open(t testing.TB, adjust func(*Config)) *Chain {
 	return c
 }
 
-// Addresses of the fake chain, and a watch on ours.
+// The addresses of the fake chain, and a watch on ours.
 const (
 	fakeToken    = "0x7070707070707070707070707070707070707070"
 	fakeOutsider = "0x5151515151515151515151515151515151515151"
@@ -117,7 +117,7 @@ func (f *fake) at(height int) chain.BlockRef {
 	return chain.BlockRef{Height: uint64(height), Hash: f.blocks[height].block["hash"].(string)}
 }
 
-// after reads all that follows the first block.
+// after reads all blocks after the first one.
 func (f *fake) after(t testing.TB, c *Chain) []chain.Block {
 	t.Helper()
 	blocks, err := c.After(t.Context(), f.at(0), 100, fakeWatch())
@@ -207,7 +207,7 @@ func (b *fakeBlock) receipt(height, i int, tx fakeTx, logs *bloom) object {
 	}
 }
 
-// fillBloom adds a log to a bloom by go-ethereum's own code. Topics that are none are left out.
+// fillBloom adds a log to a bloom with go-ethereum's own code. Invalid topics are left out.
 func fillBloom(logs *bloom, log object) {
 	filled := types.Bloom(*logs)
 	filled.Add(common.HexToAddress(log["address"].(string)).Bytes())
@@ -230,7 +230,7 @@ func (b *fakeBlock) trace(height, i int, tx fakeTx) {
 	b.flatten(i, top, []int{})
 }
 
-// flatten tells a frame as trace_block does.
+// flatten returns a frame in the form of trace_block.
 func (b *fakeBlock) flatten(tx int, frame object, path []int) {
 	hash := b.traces[tx].(object)["txHash"]
 	action := object{"from": frame["from"], "to": frame["to"], "value": frame["value"]}
@@ -259,12 +259,12 @@ func (b *fakeBlock) flatten(tx int, frame object, path []int) {
 	}
 }
 
-// call is a frame below the top of a transaction.
+// fakeCall returns a frame below the top of a transaction.
 func fakeCall(kind, to, value string, below ...object) object {
 	return object{"type": kind, "from": fakeContract, "to": to, "value": value, "calls": below}
 }
 
-// transferLog is an event of the listed token.
+// transferLog returns an event of the listed token.
 func transferLog(to string, value uint64) object {
 	return object{
 		"address": fakeToken, "topics": []string{transferTopic.String(), topicOf(fakeOutsider), topicOf(to)},
@@ -274,7 +274,7 @@ func transferLog(to string, value uint64) object {
 
 func topicOf(a string) string { return "0x" + strings.Repeat("0", 24) + a[2:] }
 
-// transfer is what is expected of one.
+// transfer returns an expected transfer.
 func transfer(id string, output uint32, to string, amount uint64) chain.Transfer {
 	return chain.Transfer{TxID: id, Output: output, Address: bursar.Address{Base: base(to)}, Amount: bursar.Units(amount),
 		Internal: output > 0}

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their
-// payment. That refuses no order: an order that is refused is at an end.
+// A backend that has not yet seen the tokens that another one behind the same URL has makes a dry run of their payment
+// revert. That must not refuse the transaction request, because a refusal is final.
 func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 	t.Parallel()
 	reverted := object{"result": object{"result": true, "message": "524556455254"}, "energy_used": 500,

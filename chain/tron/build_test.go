@@ -10,7 +10,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// requestOf pays from an address of ours that has the hot key.
+// requestOf returns a request to pay from one of our addresses, which has the hot wallet's key.
 func requestOf(kind chain.Kind, to address, amount uint64, contract ...address) chain.TxRequest {
 	payment := chain.Payment{Address: bursar.Address{Base: to.String()}, Amount: bursar.Units(amount)}
 	if len(contract) > 0 {
@@ -22,7 +22,7 @@ func requestOf(kind chain.Kind, to address, amount uint64, contract ...address) 
 	}
 }
 
-// paying is a fake node on which we hold UTXOs and tokens.
+// paying returns a fake node on which we have TRX and tokens.
 func paying(t testing.TB, sun int64, tokens uint64) *fake {
 	t.Helper()
 	f := newFake(t)
@@ -34,7 +34,7 @@ func paying(t testing.TB, sun int64, tokens uint64) *fake {
 	return f
 }
 
-// With 268 bytes a plain payment is what wallets call it; activation comes on top.
+// A plain payment has 268 bytes, as in other wallets; activation is added.
 func TestBuildNative(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 10_000_000, 0)
@@ -61,26 +61,27 @@ func TestBuildNative(t *testing.T) {
 		t.Fatalf("fee %s", unsigned.Fee)
 	}
 	if len(unsigned.Reservations) != 1 || !strings.HasPrefix(unsigned.Reservations[0], "tx/") {
-		t.Fatalf("claims %q", unsigned.Reservations)
+		t.Fatalf("reservations %q", unsigned.Reservations)
 	}
-	unsigned, err = c.Build(t.Context(), requestOf(chain.KindWithdrawal, fakeStranger, 2_500_000))
+	unsigned, err = c.Build(t.Context(), requestOf(chain.KindWithdrawal, fakeOutsider, 2_500_000))
 	if err != nil || unsigned.Fee.Less(bursar.Units(1_100_000+268_000)) {
 		t.Fatalf("a new account costs %s, %v", unsigned.Fee, err)
 	}
 }
 
-// Two orders of one block that pay the same are two transactions, or one of them would be paid by the other.
-func TestEqualOrdersDiffer(t *testing.T) {
+// Two requests in the same block with the same payment must become two transactions; otherwise one of them would pay
+// both.
+func TestEqualRequestsGiveDifferentTransactions(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 10_000_000, 0)
 	c := f.open(t, nil)
 	seen := map[string]bool{}
 	for last := range 20 {
-		request := requestOf(chain.KindWithdrawal, fakeStranger, 5)
+		request := requestOf(chain.KindWithdrawal, fakeOutsider, 5)
 		request.ID = bursar.ID{15: byte(last)}
 		unsigned, err := c.Build(t.Context(), request)
 		if err != nil || seen[unsigned.Reservations[0]] {
-			t.Fatalf("order %d: %q, %v", last, unsigned.Reservations, err)
+			t.Fatalf("request %d: %q, %v", last, unsigned.Reservations, err)
 		}
 		seen[unsigned.Reservations[0]] = true
 	}
@@ -94,7 +95,7 @@ func TestBuildTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, p, err := unpack(unsigned.Bytes)
-	const limit = 60_000 * 3 / 2 * 100 // half as much energy again, at 100 sun
+	const limit = 60_000 * 3 / 2 * 100 // one and a half times the energy, at 100 sun
 	if err != nil || p.FeeLimit != limit || p.Target != fakeToken {
 		t.Fatalf("payload %+v, %v", p, err)
 	}
@@ -109,7 +110,7 @@ func TestSweeps(t *testing.T) {
 	f.give(fakeOther, 1, 0)
 	c := f.open(t, nil)
 	unsigned, err := c.Build(t.Context(), requestOf(chain.KindSweep, fakeOther,
-		9_000_000)) // the books say more than there is
+		9_000_000)) // the request is for more than the balance
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestBuildRefusals(t *testing.T) {
 	}
 	reverted := object{"result": object{"result": true, "message": "524556455254"}, "energy_used": 500,
 		"constant_result": []any{""}, "transaction": object{"ret": []any{object{"ret": "FAILED"}}}}
-	// refuses answers every call but those for decimals and balances.
+	// refuses answers every call except those for decimals and balances.
 	refuses := func(f *fake, answer object) {
 		f.script["triggerconstantcontract"] = func(ask object) any {
 			if ask["function_selector"] == transferCall {
@@ -166,7 +167,7 @@ func TestBuildRefusals(t *testing.T) {
 		prepare func(f *fake, cfg *Config)
 		refused bool // a *chain.RefusedError
 	}{
-		"too much coin":     {request: withdraw(fakeOther, 1<<62)},
+		"too much TRX":      {request: withdraw(fakeOther, 1<<62)},
 		"more than 64 bits": {request: withdraw(fakeOther, 1<<63), refused: true},
 		"too many tokens":   {request: withdraw(fakeOther, 501, fakeToken)},
 		"oneself":           {request: withdraw(fakeOurs, 5), refused: true},
@@ -177,7 +178,7 @@ func TestBuildRefusals(t *testing.T) {
 		"tokens to itself":  {request: withdraw(fakeToken, 5, fakeToken), refused: true},
 		"nothing":           {request: withdraw(fakeOther, 0), refused: true},
 		"an unlisted token": {request: withdraw(fakeOther, 5, fakeContract)},
-		"no coins for gas": {request: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
+		"no TRX for energy": {request: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
 			f.give(fakeOurs, 1_000_000, 500)
 		}},
 		"another family": {request: func() chain.TxRequest {
@@ -216,7 +217,7 @@ func TestBuildRefusals(t *testing.T) {
 		"no energy": {request: withdraw(fakeOther, 5, fakeToken), prepare: func(f *fake, _ *Config) {
 			refuses(f, object{"result": object{"result": true}})
 		}},
-		"dearer bytes": {request: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
+		"a higher price of bytes": {request: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
 			f.script["getchainparameters"] = constant(fakeParameters(2000, 100))
 		}},
 		"no prices": {request: withdraw(fakeOther, 5), prepare: func(f *fake, _ *Config) {
@@ -245,7 +246,7 @@ func TestBuildRefusals(t *testing.T) {
 			unsigned, err := c.Build(t.Context(), test.request)
 			var refused *chain.RefusedError
 			if err == nil || errors.As(err, &refused) != test.refused {
-				t.Fatalf("draft %+v, %v", unsigned, err)
+				t.Fatalf("built %+v, %v", unsigned, err)
 			}
 		})
 	}
@@ -263,11 +264,11 @@ func TestQuote(t *testing.T) {
 		payment  chain.Payment
 		low, top uint64
 	}{
-		"coins":                       {pay(fakeOther, 2_500_000), 268_000, 268_000},
-		"coins to a new account":      {pay(fakeStranger, 2_500_000), 1_368_000, 1_375_000},
+		"TRX":                         {pay(fakeOther, 2_500_000), 268_000, 268_000},
+		"TRX to a new account":        {pay(fakeOutsider, 2_500_000), 1_368_000, 1_375_000},
 		"tokens":                      {pay(fakeOther, 500, fakeToken), 9_340_000, 9_360_000},
-		"more tokens than there are":  {pay(fakeOther, 501, fakeToken), 131_000*150 + 340_000, 131_000*150 + 360_000},
-		"tokens, receiver not active": {pay(fakeStranger, 5, fakeToken), 9_340_000, 9_360_000},
+		"more than the token balance": {pay(fakeOther, 501, fakeToken), 131_000*150 + 340_000, 131_000*150 + 360_000},
+		"tokens, receiver not active": {pay(fakeOutsider, 5, fakeToken), 9_340_000, 9_360_000},
 	} {
 		fee, err := c.Quote(t.Context(), test.payment)
 		if err != nil || fee.Less(bursar.Units(test.low)) || bursar.Units(test.top).Less(fee) {
@@ -276,7 +277,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// What an unsigned transaction costs at most is what the quote said.
+// The maximum cost of an unsigned transaction equals the quote.
 func TestQuoteIsTheTransactionsFee(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)
@@ -291,7 +292,7 @@ func TestQuoteIsTheTransactionsFee(t *testing.T) {
 		}
 		unsigned, err := c.Build(t.Context(), request)
 		if err != nil || unsigned.Fee != fee {
-			t.Fatalf("quoted %s, drafted %s, %v", fee, unsigned.Fee, err)
+			t.Fatalf("quoted %s, built %s, %v", fee, unsigned.Fee, err)
 		}
 	}
 }

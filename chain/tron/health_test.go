@@ -57,7 +57,7 @@ func TestCheckHealth(t *testing.T) {
 			for height := range 101 {
 				txs := calling(20)
 				if height == 81 {
-					txs[7].internal = []any{internalTx("call", fakeContract, fakeStranger, sunOf(70))}
+					txs[7].internal = []any{internalTx("call", fakeContract, fakeOutsider, sunOf(70))}
 				}
 				f.add(txs...)
 			}
@@ -72,7 +72,7 @@ func TestCheckHealth(t *testing.T) {
 	}
 }
 
-// calling are transactions that call a contract.
+// calling returns transactions that call a contract.
 func calling(count int) []fakeTx {
 	txs := make([]fakeTx, count)
 	for i := range txs {

@@ -82,7 +82,7 @@ func TestReadingStopsAtWhatIsMissing(t *testing.T) {
 
 // A ledger that a node says to hold and never shows is an error after a while. The only endpoint is asked again all the
 // same, and where there is another one, that is used.
-func TestALedgerThatIsNeverShownIsAnError(t *testing.T) {
+func TestALedgerThatIsNeverReturnedIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, several := range []bool{false, true} {
 		f, now := newFake(t), time.Unix(1_700_000_000, 0)

@@ -39,7 +39,7 @@ func TestListenHearsLedgers(t *testing.T) {
 	}
 }
 
-func TestListenTellsRefusals(t *testing.T) {
+func TestListenReportsRefusals(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{xrpldRefuses: "noPermission", "slow down": "read message"} {
 		url := pushtest.WebSocket(t, func(string) []string { return []string{answer} })
