@@ -7,10 +7,10 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// busyLedger is 250 transactions, of which one is ours.
+// busyLedger returns 250 transactions, one of which pays us.
 func busyLedger() (txs []object) {
 	for i := range 250 {
-		nodes := []any{root(stranger, 9_000_000, 2_000_000), root(third, 1_000_000, 8_000_000)}
+		nodes := []any{root(outsider, 9_000_000, 2_000_000), root(third, 1_000_000, 8_000_000)}
 		for range 6 {
 			nodes = append(nodes, object{"ModifiedNode": object{"LedgerEntryType": "RippleState",
 				"LedgerIndex":    fakeHash("line"),

@@ -40,7 +40,7 @@ func TestCheckHealth(t *testing.T) {
 		"forgetful": {change: func(i object) {
 			i["complete_ledgers"] = "2-90,95-101"
 		}, want: but(3, "history warning: only from 95 on")},
-		"another thing": {change: func(i object) {
+		"no list of ledgers": {change: func(i object) {
 			i["complete_ledgers"] = "all"
 		}, want: but(3, "history failed: not a list of ranges")},
 		"in the past": {later: -time.Minute, want: but(4, "clock failed: 1m0s ahead")},
@@ -66,7 +66,7 @@ func TestCheckHealth(t *testing.T) {
 }
 
 // A node that does not answer is one finding.
-func TestHealthCheckANodeThatIsAway(t *testing.T) {
+func TestHealthCheckOfAnUnreachableNode(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.script["server_info"] = func(object) object { return object{"error": "noNetwork"} }
