@@ -129,7 +129,7 @@ type candidate struct {
 	utxo  chain.UTXO
 	from  outpoint
 	value uint64
-	bump  uint64 // what its unconfirmed parents pay less than the rate; whoever spends the UTXO pays it
+	bump  uint64 // what its unconfirmed parents pay less than the rate; spending the UTXO pays it
 }
 
 func (c *Chain) utxosOf(utxos []chain.UTXO) ([]candidate, error) {

@@ -110,8 +110,8 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 	}
 }
 
-// An authorization that our key signed (EIP-7702) is an external spend, whoever sends it: it uses a nonce of ours and
-// lets code control the address. The digest and the signature are go-ethereum's own.
+// An authorization that our key signed (EIP-7702) is an external spend, no matter who sends it: it uses a nonce of ours
+// and lets code control the address. The digest and the signature are go-ethereum's own.
 func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	t.Parallel()
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("a hot key")))

@@ -222,7 +222,7 @@ func TestSignaturesOfOtherKeysAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	right, err1 := crypto.Sign(contents.Inputs[0].Digest, ours)
-	foreign, err2 := crypto.Sign(contents.Inputs[0].Digest, theirs)
+	others, err2 := crypto.Sign(contents.Inputs[0].Digest, theirs)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestSignaturesOfOtherKeysAreRefused(t *testing.T) {
 	order := crypto.S256().Params().N
 	new(big.Int).Sub(order, new(big.Int).SetBytes(right[32:64])).FillBytes(high[32:64])
 	high[64] ^= 1
-	for name, signatures := range map[string][][]byte{"foreign": {foreign}, "high": {high}, "twice": {right, right}} {
+	for name, signatures := range map[string][][]byte{"other key": {others}, "high": {high}, "twice": {right, right}} {
 		if tx, err := r.Assemble(chain.UnsignedTx{Bytes: unsigned}, signatures); !errors.Is(err, errSignature) {
 			t.Errorf("%s: %+v, %v", name, tx, err)
 		}

@@ -105,7 +105,7 @@ func (n *node) idle(ctx context.Context, last chain.BlockRef, limit int) ([]uint
 			return nil, err
 		}
 		if tip == last.Height {
-			err := stands(ctx, n, last)
+			err := checkOnChain(ctx, n, last)
 			if none := (*absentError)(nil); errors.As(err, &none) {
 				err = nil // the answer of a node that is behind the one that reported its tip
 			}
@@ -118,9 +118,9 @@ func (n *node) idle(ctx context.Context, last chain.BlockRef, limit int) ([]uint
 	return nil, errNothing
 }
 
-// stands checks that a block is on the node's chain. The error is an *absentError if the node may not have reached it
-// yet.
-func stands(ctx context.Context, s *node, last chain.BlockRef) error {
+// checkOnChain checks that a block is on the node's chain. The error is an *absentError if the node may not have
+// reached it yet.
+func checkOnChain(ctx context.Context, s *node, last chain.BlockRef) error {
 	b, err := s.blockAt(ctx, last.Height, bare)
 	var none *absentError
 	switch {
@@ -203,7 +203,7 @@ func broken(ctx context.Context, s *node, last chain.BlockRef, gap error, missin
 		return errors.Join(errs...)
 	}
 	var none *absentError
-	if err := stands(ctx, s, last); err != nil && !errors.As(err, &none) {
+	if err := checkOnChain(ctx, s, last); err != nil && !errors.As(err, &none) {
 		return err
 	}
 	return s.Fail(errors.Join(errs...))

@@ -43,7 +43,7 @@ func BenchmarkLedger(b *testing.B) {
 		if err := unmarshal(raw, &l); err != nil {
 			b.Fatal(err)
 		}
-		if err := l.order(); err != nil {
+		if err := l.sort(); err != nil {
 			b.Fatal(err)
 		}
 		if block, err := scan(&l, watch); err != nil || len(block.Transfers) != 1 {

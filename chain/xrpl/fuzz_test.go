@@ -86,7 +86,7 @@ func FuzzLedger(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var l ledger
-		if unmarshal(raw, &l) != nil || l.order() != nil {
+		if unmarshal(raw, &l) != nil || l.sort() != nil {
 			return
 		}
 		watch := chaintest.NewWatch(ours)

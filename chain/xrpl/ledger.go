@@ -139,9 +139,9 @@ func (h header) check(height uint64, validated bool) error {
 	return nil
 }
 
-// order sorts the transactions as they were applied, and detects an incomplete list: each transaction has its own
+// sort sorts the transactions as they were applied, and detects an incomplete list: each transaction has its own
 // position.
-func (l *ledger) order() error {
+func (l *ledger) sort() error {
 	if (len(l.Txs) == 0) != (l.TxRoot == hash{}) {
 		return fmt.Errorf("%w: %d transactions below root %s", errPartial, len(l.Txs), l.TxRoot)
 	}
@@ -184,7 +184,7 @@ func ledgerAt(ctx context.Context, s *rpc.Session, height uint64) (*ledger, erro
 	l := &answer.Ledger
 	err := l.check(height, answer.Validated)
 	if err == nil {
-		err = l.order()
+		err = l.sort()
 	}
 	if err != nil {
 		return nil, unsound(s, fmt.Errorf("ledger %d: %w", height, err))

@@ -27,10 +27,10 @@ type serverInfo struct {
 
 // validatedLedger is the newest ledger that a node has validated.
 type validatedLedger struct {
-	Hash    hash  `json:"hash"`
-	Index   index `json:"seq"`
-	Base    coins `json:"reserve_base_xrp"`
-	ForEach coins `json:"reserve_inc_xrp"`
+	Hash    hash     `json:"hash"`
+	Index   index    `json:"seq"`
+	Base    wholeXRP `json:"reserve_base_xrp"`
+	ForEach wholeXRP `json:"reserve_inc_xrp"`
 }
 
 // standing is a node's position: the newest validated ledger that it has completely, and which other ledgers it has.

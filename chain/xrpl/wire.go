@@ -110,11 +110,11 @@ func (n *index) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// coins is an amount of XRP written as a JSON number of whole XRP, such as 0.2 or 1e-05.
-type coins struct{ bursar.Amount }
+// wholeXRP is an amount of XRP written as a JSON number of whole XRP, such as 0.2 or 1e-05.
+type wholeXRP struct{ bursar.Amount }
 
 // UnmarshalJSONFrom reads a number that is a whole count of drops. It never becomes a float.
-func (c *coins) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+func (c *wholeXRP) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	value, err := dec.ReadValue()
 	if err != nil {
 		return err
