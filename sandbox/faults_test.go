@@ -17,18 +17,18 @@ import (
 	"github.com/bursar/bursar/sandbox/fault"
 )
 
-// outside is a client of a sandbox: of its service, its remote control and its metrics.
+// outside is a client of a sandbox: of the service's API, the remote control and the metrics.
 type outside struct {
 	*testing.T
 	facts
 }
 
-// ask puts a request and reads the answer into out, which may be nil.
+// ask sends a request and decodes the answer into out, which may be nil.
 func (o outside) ask(method, url string, body map[string]any, out any) {
 	o.Helper()
 	var text []byte
 	if body != nil {
-		text, _ = json.Marshal(body) // of texts and numbers: never fails
+		text, _ = json.Marshal(body) // a map of texts and numbers: never fails
 	}
 	request, err := http.NewRequestWithContext(o.Context(), method, url, bytes.NewReader(text))
 	if err != nil {
@@ -61,7 +61,7 @@ func (o outside) control(path string, body map[string]any) {
 	o.ask(http.MethodPost, o.Control+path, body, nil)
 }
 
-// wallet makes one and returns its id and address.
+// wallet creates a wallet and returns its id and address.
 func (o outside) wallet(code bursar.CurrencyCode) (id, address string) {
 	o.Helper()
 	var made struct {
@@ -75,7 +75,7 @@ func (o outside) wallet(code bursar.CurrencyCode) (id, address string) {
 	return made.Response.Wallet.WalletID, made.Response.Wallet.Address
 }
 
-// deposits returns status and amount of each of a wallet's deposits.
+// deposits returns the status and amount of each deposit of a wallet.
 func (o outside) deposits(wallet string) []string {
 	o.Helper()
 	var list struct {
@@ -104,7 +104,7 @@ func (o outside) balance(code bursar.CurrencyCode) string {
 	return whole.Response.Account.Balance[code]
 }
 
-// calls is how often the service has asked a chain's node, and how often that failed.
+// calls is the number of calls of the service to a chain's node, and of those that failed.
 func (o outside) calls(id bursar.ChainID) (asked, failed int) {
 	o.Helper()
 	var text string
@@ -114,7 +114,7 @@ func (o outside) calls(id bursar.ChainID) (asked, failed int) {
 			`",[^}]*} (\S+)`).FindAllStringSubmatch(text, -1) {
 			n, ok := new(big.Rat).SetString(match[1]) // it may be written with an exponent
 			if !ok || !n.IsInt() {
-				o.Fatalf("%s counts nothing", match[0])
+				o.Fatalf("the metrics count no calls for %s", match[0])
 			}
 			sum += int(n.Num().Int64())
 		}
@@ -123,7 +123,7 @@ func (o outside) calls(id bursar.ChainID) (asked, failed int) {
 	return read("bursar_rpc_calls_total"), read("bursar_rpc_faults_total")
 }
 
-// until waits for a condition, for minutes where the machine is busy.
+// until waits for a condition, up to minutes because the machine may be busy.
 func (o outside) until(what string, done func() bool) {
 	o.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
@@ -132,18 +132,19 @@ func (o outside) until(what string, done func() bool) {
 	for !done() {
 		select {
 		case <-deadline:
-			o.Fatalf("%s: still not", what)
+			o.Fatalf("%s: not in time", what)
 		case <-ticker.C:
 		}
 	}
 }
 
-// Whatever befalls a node, on whichever chain: addresses are made, nothing that it does not tell is credited, and once
-// it has recovered everything is, once. Every chain has another trouble at a time.
+// TestEveryFaultOnEveryChain gives every chain's node a different fault at a time, and each fault in turn. Under
+// every fault addresses are still created, no deposit is recorded that the node does not report, and after the node
+// has recovered every deposit is credited exactly once.
 func TestEveryFaultOnEveryChain(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("faults of all chains' nodes are left out by -short")
+		t.Skip("runs all chains through every fault of a node: left out by -short")
 	}
 	line, end := begin(t, "--json", "--blocks", "manual")
 	t.Cleanup(func() {
@@ -177,7 +178,7 @@ func nativeOf(t *testing.T, id bursar.ChainID) bursar.Currency {
 			return c
 		}
 	}
-	t.Fatalf("chain %s has no coin", id)
+	t.Fatalf("chain %s has no native asset", id)
 	return bursar.Currency{}
 }
 
@@ -190,20 +191,20 @@ func parse(t *testing.T, c bursar.Currency, text string) bursar.Amount {
 	return amount
 }
 
-// patient is a chain whose node fails, with a payment that was made meanwhile.
+// patient is a chain whose node has a fault, with a payment that was made during the fault.
 type patient struct {
 	currency      bursar.Currency
 	kind          fault.Kind
 	wallet        string
-	asked, failed int  // calls of the service before anything was done
+	asked, failed int  // calls of the service before the fault
 	recovering    bool // the fault is over
 }
 
 func (p *patient) String() string {
-	return fmt.Sprintf("the node of %s, which is %s", p.currency.Chain, p.kind)
+	return fmt.Sprintf("the node of %s with fault %s", p.currency.Chain, p.kind)
 }
 
-// befall makes a node fail and then pays, with blocks enough to be final.
+// befall gives a node a fault, then pays and mines enough blocks to make the payment final.
 func (o outside) befall(currency bursar.Currency, kind fault.Kind) *patient {
 	o.Helper()
 	o.control("/fault", map[string]any{"chain": currency.Chain, "kind": kind, "seconds": 3600})
@@ -215,7 +216,7 @@ func (o outside) befall(currency bursar.Currency, kind fault.Kind) *patient {
 	return p
 }
 
-// attend ends the fault once the service has met it in vain, and reports whether everything is credited after that.
+// attend ends the fault once the service has run into it, and then reports whether everything is credited.
 func (o outside) attend(p *patient) bool {
 	o.Helper()
 	if p.recovering {
@@ -226,18 +227,18 @@ func (o outside) attend(p *patient) bool {
 	}
 	found := o.deposits(p.wallet)
 	if p.kind != fault.Slow && len(found) > 0 {
-		o.Fatalf("%s, told of %v", p, found)
+		o.Fatalf("%s: deposits %v were recorded, want none", p, found)
 	}
 	o.control("/fault", map[string]any{"chain": p.currency.Chain, "kind": p.kind, "seconds": 0})
 	p.recovering = true
 	return false
 }
 
-// enough is how many calls of the service show that it has looked for blocks, more than once, since they were made: no
-// adapter needs as many to read a chain's end and find that there is nothing.
+// enough is a number of calls which shows that the service has looked for blocks more than once since they were
+// mined: no adapter needs as many calls to find that a chain has no new block.
 const enough = 12
 
-// met reports whether the service has asked the node since it fails.
+// met reports whether the service has called the node since the fault began.
 func (o outside) met(p *patient) bool {
 	o.Helper()
 	asked, failed := o.calls(p.currency.Chain)
