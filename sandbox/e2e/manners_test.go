@@ -12,8 +12,8 @@ var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600"
 	"batch-of-3",
 	"small-body", "limited", "limited-date"}
 
-// playProviders has payments come in and go out while nodes are served as providers serve them. Nothing of it is waited
-// out: what is paid arrives while it lasts.
+// playProviders has payments come in and go out while nodes are served as providers serve them. Everything arrives
+// while the manner lasts.
 func playProviders(w *harness) {
 	w.stock()
 	for round := range manners {
@@ -23,7 +23,7 @@ func playProviders(w *harness) {
 	w.endCleanly()
 }
 
-// stock has more come in than will go out, and waits until tokens lie where they are paid from.
+// stock receives more than will be paid out, and waits until tokens are in the hot wallets.
 func (w *harness) stock() {
 	w.t.Helper()
 	var first []receipt
@@ -35,14 +35,14 @@ func (w *harness) stock() {
 		hot := w.view(c.network).Hot
 		w.eventually(c.code+" is swept", func() error {
 			if held := w.onChain(c, hot); held.Cmp(c.units("155.5")) < 0 {
-				return fmt.Errorf("%v units are there", held)
+				return fmt.Errorf("%v units are in the hot wallet", held)
 			}
 			return nil
 		})
 	}
 }
 
-// during serves every network in a manner, each in another at a time, at all of its endpoints. It is over once payments
+// during serves every network in a manner, each in another at a time, at all of its endpoints. It ends once payments
 // have come in and gone out in every currency.
 func (w *harness) during(round int) {
 	w.t.Helper()

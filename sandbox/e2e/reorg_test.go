@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// taken is a payment that its chain gives up, with its transaction as it was sent.
+// taken is a payment that is reorged out, with its transaction as it was sent.
 type taken struct {
 	receipt
 	raw json.RawMessage
@@ -30,7 +30,7 @@ func (w *harness) takeBack(depth func(*network) int, drop map[*network][]string,
 	return list
 }
 
-// resend has the payments sent again by anyone who sent them.
+// resend broadcasts the payments again, as their senders would.
 func (w *harness) resend(payments ...taken) {
 	w.t.Helper()
 	for _, p := range payments {
@@ -46,7 +46,7 @@ func receipts(list []taken) []receipt {
 	return all
 }
 
-// forks is how deep a network can be reorganised below what is final.
+// forks is how deep a network can be reorganized below what is final.
 func forks(n *network) int { return n.forks }
 
 // reorganise replaces blocks before finality: one payment stays and only its block changes, one is reorged out and
@@ -84,20 +84,20 @@ func (w *harness) reorganise() {
 	}
 	for _, c := range list {
 		if gain := w.a.balance(c); gain.Sub(gain, before[c]).Cmp(c.units("9.75")) != 0 {
-			w.t.Errorf("%s: a reorganisation that kept 9.75 brought %v", c.code, gain)
+			w.t.Errorf("%s: a reorg that kept 9.75 left %v", c.code, gain)
 		}
 	}
 	for _, r := range gone {
 		w.settled(r.seen("orphaned"), r)
 		if r.account.notified("deposit", r.of(r.hash, "")) == nil {
-			w.t.Errorf("%s: a payment that left the chain was announced", r.code)
+			w.t.Errorf("%s: a payment that was reorged out was announced", r.code)
 		}
 	}
 	w.limits()
 	w.blocks("auto")
 }
 
-// shown are the deposits of receipts, where they are seen before they are final.
+// shown are the deposits of receipts, where they are recorded before they are final.
 func (w *harness) shown(list []receipt) []deposit {
 	w.t.Helper()
 	var all []deposit
@@ -112,7 +112,7 @@ func (w *harness) shown(list []receipt) []deposit {
 	return all
 }
 
-// limits checks that no chain is reorganised further than the real one can be.
+// limits checks that no chain is reorganized further than the real one can be.
 func (w *harness) limits() {
 	w.t.Helper()
 	for _, n := range w.networks() {
@@ -125,7 +125,7 @@ func (w *harness) limits() {
 	}
 }
 
-// seen is a status that deposits have before they are final, where they are seen at all.
+// seen is a status that deposits have before they are final, where they are recorded at all.
 func (r receipt) seen(status string) string {
 	if !r.early {
 		return ""
@@ -133,10 +133,10 @@ func (r receipt) seen(status string) string {
 	return status
 }
 
-// past is how deep a reorganisation replaces the last payments and everything since.
+// past is how deep a reorg replaces the last payments and everything since.
 func past(*network) int { return untilFinal }
 
-// reversible are new wallets of the third account, one for each currency whose network can take credits back.
+// reversible are new wallets of the third account, one for each currency whose network can reverse credits.
 func (w *harness) reversible() []wallet {
 	w.t.Helper()
 	var list []wallet
@@ -158,7 +158,7 @@ func (w *harness) credit(amount string, wallets []wallet) []receipt {
 	return list
 }
 
-// reversed waits until the credits are gone and everybody knows, and checks that the account may not withdraw.
+// reversed waits until the credits are reversed and announced, and checks that the account may not withdraw.
 func (w *harness) reversed(list []taken) {
 	w.t.Helper()
 	w.settled("reversed", receipts(list)...)
@@ -170,7 +170,7 @@ func (w *harness) reversed(list []taken) {
 	w.frozen()
 }
 
-// frozen checks that the third account may withdraw nothing, of whatever currency.
+// frozen checks that the third account may withdraw nothing, in any currency.
 func (w *harness) frozen() {
 	w.t.Helper()
 	for _, c := range w.currencies {
@@ -180,8 +180,8 @@ func (w *harness) frozen() {
 	}
 }
 
-// reverseAndReturn takes credited payments off their chains after most of the money has been spent: the account is
-// below zero and may not withdraw. Once every one of them has come back it may again, by itself.
+// reverseAndReturn reorgs credited payments out after most of the money has been withdrawn: the account is below zero
+// and may not withdraw. Once every payment has come back it may again, without an operator.
 func (w *harness) reverseAndReturn() {
 	w.blocks("manual")
 	list := w.credit("8.5", w.reversible())
@@ -207,7 +207,7 @@ func (w *harness) reverseAndReturn() {
 	w.withdrawable(list, "1.15")
 }
 
-// withdrawable pays an outsider in each currency from the third account.
+// withdrawable pays an external address in each currency from the third account.
 func (w *harness) withdrawable(list []receipt, amount string) {
 	w.t.Helper()
 	var orders []*order
@@ -219,9 +219,8 @@ func (w *harness) withdrawable(list []receipt, amount string) {
 	w.paid(orders)
 }
 
-// reverseForGood takes credited payments off their chains, and they do not come back: the operator allows withdrawals
-// again, of what came to the same wallets by another payment. Withdrawals that were settled leave the chains too and
-// are sent again.
+// reverseForGood reorgs credited payments out for good: the operator allows withdrawals again, of another payment to
+// the same wallets. Settled withdrawals are reorged out too and broadcast again.
 func (w *harness) reverseForGood() {
 	w.blocks("manual")
 	orders, wallets := w.underWay("5.75"), w.reversible()
@@ -250,7 +249,7 @@ func (w *harness) reverseForGood() {
 	w.withdrawable(again, "2.75")
 }
 
-// underWay orders a withdrawal of each currency whose network can take it back, and waits until it is sent.
+// underWay requests a withdrawal of each currency whose network can reverse it, and waits until it is broadcast.
 func (w *harness) underWay(amount string) []*order {
 	w.t.Helper()
 	var orders []*order

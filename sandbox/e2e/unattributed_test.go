@@ -9,12 +9,12 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Money that misses its wallet: XRP without a tag and with a wrong one, and a token at the address of another
-// currency's wallet. The operator decides with the command while the service runs, and the books equal the chains in
-// the end.
+// TestUnattributed sends money that misses its wallet: XRP without a tag and with a wrong one, and a token to the
+// address of another currency's wallet. The operator resolves them with the command while the service runs, and at
+// the end the books agree with the chains.
 func TestUnattributed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the sandbox as a process is left out by -short")
+		t.Skip("runs the sandbox as a process: left out by -short")
 	}
 	p := build(t)
 	t.Run("sqlite", func(t *testing.T) {
@@ -47,7 +47,7 @@ func runUnattributed(w *harness) {
 	little := w.astray(w.pay(xrp.currency, share{hot, "0.75"}))
 	if !strings.Contains(unknown.Why, "tag") || token.WalletAtAddress == nil ||
 		token.WalletAtAddress.WalletID != matic.WalletID {
-		w.t.Errorf("it is said why: %+v and %+v", unknown, token)
+		w.t.Errorf("the reasons are %+v and %+v", unknown, token)
 	}
 	w.keepCapital(xrp.currency)
 	w.refused("is of XRP and the deposit of USDT-MATIC", "assign", token.DepositID, "--wallet", xrp.WalletID)
@@ -74,14 +74,15 @@ func runUnattributed(w *harness) {
 	w.wantReturned(xrp.currency, unknown, toXRP+":77", "31.25")
 	w.wantReturned(usdt.currency, spare, toUSDT, "7.25")
 	for address, want := range map[string]string{matic.Address: "0", usdt.Address: "0", toUSDT: "7.25"} {
-		w.eventually("a token is where it belongs", func() error { return w.holds(usdt.currency, address, want) })
+		w.eventually("a token is swept to its hot "+
+			"wallet", func() error { return w.holds(usdt.currency, address, want) })
 	}
 	o := w.order(w.a, xrp.currency, "20", w.outsider(xrp.currency))
 	w.must(o.place())
 	w.paid([]*order{o})
 	w.arrived(o)
 	if left := w.list(); len(left) != 0 {
-		w.t.Errorf("undecided are %+v", left)
+		w.t.Errorf("unresolved are %+v", left)
 	}
 	w.notifiedOnce(untagged.HashID)
 	w.settled("confirmed", assigned)
@@ -90,14 +91,14 @@ func runUnattributed(w *harness) {
 	w.endCleanly()
 }
 
-// named is the currency of a code.
+// named is the currency with a code.
 func (w *harness) named(code string) *currency {
 	for _, c := range w.currencies {
 		if c.code == code {
 			return c
 		}
 	}
-	w.t.Fatalf("there is no currency %s", code)
+	w.t.Fatalf("currency %s does not exist", code)
 	return nil
 }
 
@@ -117,10 +118,10 @@ func (w *harness) listed(hash string) (unattributed, error) {
 	return unattributed{}, fmt.Errorf("transaction %s is not in the list", hash)
 }
 
-// astray waits until what a transaction brought can be decided.
+// astray waits until the unattributed deposit of a transaction can be resolved.
 func (w *harness) astray(hash string) (found unattributed) {
 	w.t.Helper()
-	w.eventually("unattributed value is final", func() (err error) {
+	w.eventually("the unattributed deposit is final", func() (err error) {
 		found, err = w.listed(hash)
 		if err == nil && found.Status != "confirmed" {
 			err = fmt.Errorf("it is %s", found.Status)
@@ -141,23 +142,24 @@ func (w *harness) keepCapital(c *currency) {
 		}
 	}
 	if kept != 1 {
-		w.t.Errorf("%d payments look like the capital", kept)
+		w.t.Errorf("%d payments look like the operator funds", kept)
 	}
 }
 
-// refused runs a decision that must fail with an explanation.
+// refused runs a resolution that must fail with an explanation.
 func (w *harness) refused(explanation string, args ...string) {
 	w.t.Helper()
 	if _, err := w.try(append([]string{"unattributed"}, args...)...); err == nil ||
 		!strings.Contains(err.Error(), explanation) {
-		w.t.Errorf("bursar unattributed %v: %v; wanted %q", args, err, explanation)
+		w.t.Errorf("bursar unattributed %v: %v; want %q", args, err, explanation)
 	}
 }
 
-// wantReturned waits until a return is final, and holds what was paid and kept for fees against what came.
+// wantReturned waits until a refund to the sender is final, and compares what was paid and kept for fees with the
+// deposit.
 func (w *harness) wantReturned(c *currency, l unattributed, to, came string) {
 	w.t.Helper()
-	w.eventually("return is done", func() (err error) {
+	w.eventually("the refund to the sender is final", func() (err error) {
 		l, err = w.listed(l.HashID)
 		if err == nil && (l.Decision == nil || l.Decision.Status != "done") {
 			err = fmt.Errorf("it is %+v", l.Decision)
@@ -174,7 +176,7 @@ func (w *harness) wantReturned(c *currency, l unattributed, to, came string) {
 	}
 }
 
-// holds compares what the chain says that an address holds.
+// holds compares an address's balance on the chain.
 func (w *harness) holds(c *currency, address, want string) error {
 	if held := w.onChain(c, address); held.Cmp(c.units(want)) != 0 {
 		return fmt.Errorf("%s holds %v units of %s, want %s %s", address, held, c.code, want, c.code)
@@ -196,10 +198,10 @@ func (w *harness) notifiedOnce(hash string) {
 	}
 }
 
-// reconciled waits until the books equal the chains and nothing waits to be booked.
+// reconciled waits until the books agree with the chains and no entry waits to be booked.
 func (w *harness) reconciled() {
 	w.t.Helper()
-	w.eventually("the books equal the chains", func() error {
+	w.eventually("the books agree with the chains", func() error {
 		var lines []struct{ Currency, Unbooked, Unsettled, Missing, Surplus string }
 		out := w.run("reconcile", "--json")
 		if err := json.Unmarshal(out, &lines); err != nil || len(lines) == 0 {

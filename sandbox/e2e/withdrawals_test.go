@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// order is a withdrawal that is asked for, as often as it takes.
+// order is a withdrawal that is requested, as often as necessary.
 type order struct {
 	*currency
 	account              *account
@@ -20,7 +20,7 @@ type order struct {
 	id string
 }
 
-// request notes a withdrawal that may be refused; place asks for it.
+// request prepares a withdrawal that may be refused; place requests it.
 func (w *harness) request(a *account, c *currency, amount, address string) *order {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,7 +30,7 @@ func (w *harness) request(a *account, c *currency, amount, address string) *orde
 		inside: inside}
 }
 
-// order notes a withdrawal that must be paid.
+// order prepares a withdrawal that must be paid.
 func (w *harness) order(a *account, c *currency, amount, address string) *order {
 	o := w.request(a, c, amount, address)
 	w.mu.Lock()
@@ -39,7 +39,7 @@ func (w *harness) order(a *account, c *currency, amount, address string) *order 
 	return o
 }
 
-// place asks for the withdrawal. All answers ever given must name the same one.
+// place requests the withdrawal. All answers ever given must name the same one.
 func (o *order) place() error {
 	var made struct{ Withdrawal withdrawal }
 	err := o.account.call(http.MethodPost, "account/withdraw",
@@ -54,7 +54,7 @@ func (o *order) place() error {
 		o.id = made.Withdrawal.WithdrawalID
 	}
 	if o.id != made.Withdrawal.WithdrawalID {
-		return fmt.Errorf("order %s became both %s and %s", o.key, o.id, made.Withdrawal.WithdrawalID)
+		return fmt.Errorf("withdrawal %s became both %s and %s", o.key, o.id, made.Withdrawal.WithdrawalID)
 	}
 	return nil
 }
@@ -65,8 +65,8 @@ func (o *order) look() (withdrawal, error) {
 	return found.Withdrawal, err
 }
 
-// insist places an order again for as long as the service asks for that: a request that died with its process holds its
-// key for a while, and a chain that is away cannot be asked for its fee.
+// insist repeats a request for as long as the service asks for that: a request that died with its process holds its
+// idempotency key for a while, and a chain that is unreachable cannot be asked for its fee.
 func (o *order) insist() (err error) {
 	waited := o.account.w.persist(func() error {
 		if err = o.place(); isCode(err, "unavailable") {
@@ -77,7 +77,7 @@ func (o *order) insist() (err error) {
 	return errors.Join(waited, err)
 }
 
-// outside makes as many orders to new outsiders in every currency.
+// outside makes so many withdrawals to new external addresses in every currency.
 func (w *harness) outside(amount string, count int) []*order {
 	w.t.Helper()
 	var list []*order
@@ -89,11 +89,11 @@ func (w *harness) outside(amount string, count int) []*order {
 	return list
 }
 
-// copies is how often each order is sent at the same time, as by an impatient client.
+// copies is how often each request is sent at the same time, as by an impatient client.
 const copies = 3
 
-// placeAll sends all orders at once, each several times, and calls answered after each success. It returns what went
-// wrong.
+// placeAll sends all requests at once, each several times, and calls answered after each success. It returns what
+// went wrong.
 func placeAll(orders []*order, answered func(), place func(*order) error) error {
 	var group sync.WaitGroup
 	errs := make([]error, len(orders)*copies)
@@ -108,7 +108,7 @@ func placeAll(orders []*order, answered func(), place func(*order) error) error 
 	return errors.Join(errs...)
 }
 
-// paid waits until all orders are confirmed.
+// paid waits until all withdrawals are confirmed.
 func (w *harness) paid(orders []*order) {
 	w.t.Helper()
 	for _, o := range orders {
@@ -122,8 +122,8 @@ func (w *harness) paid(orders []*order) {
 	}
 }
 
-// withdraw pays outsiders in all currencies, while what pays them is still collected and another account tries to spend
-// more than it has.
+// withdraw pays external addresses in all currencies, while the deposits that fund them are still swept and another
+// account tries to withdraw more than it has.
 func (w *harness) withdraw() {
 	orders := w.outside("6.25", 2)
 	greedy := w.overdraw()
@@ -141,7 +141,7 @@ func (w *harness) withdraw() {
 	}
 }
 
-// overdraw drafts orders of the second account of which it can pay one in each currency.
+// overdraw prepares withdrawals of the second account of which it can pay one in each currency.
 func (w *harness) overdraw() map[*currency][]*order {
 	w.t.Helper()
 	drafts := map[*currency][]*order{}
@@ -154,7 +154,7 @@ func (w *harness) overdraw() map[*currency][]*order {
 	return drafts
 }
 
-// oneOf places drafts at the same time: one is taken, and the others are refused.
+// oneOf requests withdrawals at the same time: one is accepted, and the others are refused.
 func (w *harness) oneOf(drafts []*order) {
 	var group sync.WaitGroup
 	errs := make([]error, len(drafts))
@@ -171,10 +171,11 @@ func (w *harness) oneOf(drafts []*order) {
 			w.orders = append(w.orders, o)
 			w.mu.Unlock()
 		case !isCode(errs[i], "insufficient_balance"):
-			w.t.Errorf("order of %s %s: %v", o.amount, o.code, errs[i])
+			w.t.Errorf("withdrawal of %s %s: %v", o.amount, o.code, errs[i])
 		}
 	}
 	if taken != 1 {
-		w.t.Errorf("%d orders of %s %s were taken, the balance covers one", taken, drafts[0].amount, drafts[0].code)
+		w.t.Errorf("%d withdrawals of %s %s were accepted, the balance covers "+
+			"one", taken, drafts[0].amount, drafts[0].code)
 	}
 }

@@ -25,7 +25,7 @@ type answer struct {
 	Error  *struct{ Code int }
 }
 
-// raw posts a body and returns the answer as it is.
+// raw posts a body and returns the answer unchanged.
 func (c client) raw(body string) []byte {
 	c.t.Helper()
 	got, err := http.Post(c.url, "application/json", strings.NewReader(body))

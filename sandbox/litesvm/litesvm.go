@@ -1,10 +1,10 @@
 // Package litesvm runs Solana transactions in LiteSVM: the virtual machine, the system programs and the rules of
 // accounts of the real validator, as a library without a network or a chain.
 //
-// It owns a child process, a script for node beside the library, and the words they exchange over its standard input
-// and output. It knows nothing of slots, blocks or nodes: sandbox/nodes/solana keeps those and may have this decide
-// what a transaction does. Its invariants: one call at a time, each bounded in time; once the child has ended every
-// call says why.
+// It owns a child process, a script for Node.js that loads the library, and the protocol of its standard input and
+// output. It knows nothing of slots, blocks or nodes: sandbox/nodes/solana owns those and may use this package to
+// execute transactions. Its invariants: one call at a time, each with a time limit; once the child has ended every
+// call returns the reason.
 package litesvm
 
 import (
@@ -34,8 +34,8 @@ const (
 	maxStderr = 4 << 10
 )
 
-// Find returns the folder that `go run ./test -install litesvm` fills: BURSAR_LITESVM, or one in the user's cache
-// folder.
+// Find returns the directory that `go run ./test -install litesvm` fills: BURSAR_LITESVM, or one in the user's cache
+// directory.
 func Find() (string, error) {
 	folder := os.Getenv("BURSAR_LITESVM")
 	if folder == "" {
@@ -59,14 +59,15 @@ type VM struct {
 
 	mu     sync.Mutex // held during a call
 	stdout *bufio.Scanner
-	dead   error // why there are no more answers
+	dead   error // why the child gives no more answers
 }
 
-// Config says how a machine runs. The zero value is what a node needs that keeps blocks itself.
+// Config configures a machine. The zero value is for a node that keeps blocks itself.
 type Config struct {
-	// Folder is where the library is; default Find.
+	// Folder is the directory of the library; default Find.
 	Folder string
-	// Ledger has the machine itself refuse transactions that it has processed, and blockhashes but for its newest.
+	// Ledger makes the machine itself refuse transactions that it has processed, and all blockhashes except its
+	// newest.
 	Ledger bool
 }
 
@@ -121,7 +122,7 @@ func (v *VM) Close() error {
 	return killed
 }
 
-// call asks the child and decodes its answer.
+// call sends a request to the child and decodes its answer.
 func (v *VM) call(r request, out any) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -155,14 +156,14 @@ func (v *VM) call(r request, out any) error {
 	return nil
 }
 
-// died makes an end of the child the answer to everything.
+// died makes every later call return the reason why the child ended.
 func (v *VM) died(why error) error {
-	v.child.Process.Kill() // it may be gone
+	v.child.Process.Kill() // it may have ended already
 	v.dead = fmt.Errorf("litesvm ended: %w: %s", why, v.stderr.text())
 	return v.dead
 }
 
-// complaint keeps the first bytes that the child complains with.
+// complaint keeps the first bytes of the child's standard error.
 type complaint struct {
 	mu   sync.Mutex
 	kept []byte

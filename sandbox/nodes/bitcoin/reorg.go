@@ -7,10 +7,10 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 )
 
-// Reorg replaces the last depth blocks by depth+1 others, as a stronger miner would. The new blocks pay another address
-// and hold the transactions of the old ones, block by block, except those in drop (transaction ids) and whatever spends
-// their outputs or a replaced coinbase. Dropped transactions and their descendants also leave the mempool. Readers see
-// the old chain or the new one, nothing between.
+// Reorg replaces the last depth blocks by depth+1 others, as a stronger miner would. The new blocks pay another
+// address and hold the transactions of the old ones, block by block, except those in drop (transaction ids) and their
+// descendants, and whatever spends a replaced coinbase. Dropped transactions and their descendants also leave the
+// mempool. Readers see the old chain or the new one, nothing in between.
 func (n *Node) Reorg(depth int, drop []string) error {
 	dropped := map[chainhash.Hash]bool{}
 	for _, id := range drop {
@@ -34,7 +34,7 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	return nil
 }
 
-// checkDropped refuses a transaction that the reorganisation cannot drop, which would pass for a success.
+// checkDropped refuses a transaction that the reorg cannot drop; without the check the call would look successful.
 func (n *Node) checkDropped(depth int, dropped map[chainhash.Hash]bool) error {
 	for hash := range dropped {
 		if n.pool.IsTransactionInPool(&hash) {
@@ -101,7 +101,7 @@ func (n *Node) lostOutputs(old []*blockInfo, dropped map[chainhash.Hash]bool) ma
 	return lost
 }
 
-// keep drafts the successor of an old block. Transactions that spend something lost are lost too.
+// keep prepares the successor of an old block. Transactions that spend a lost output are lost too.
 func (n *Node) keep(block chainhash.Hash, lost map[chainhash.Hash]bool) draft {
 	undo := n.utxos.undo[block]
 	var d draft

@@ -89,7 +89,7 @@ func (n *Node) generateToAddress(_ context.Context, p params) (any, error) {
 	return hashes, err
 }
 
-// generateBlock mines one block with exactly the transactions that are named or given.
+// generateBlock mines one block with exactly the given transactions, each an id or raw hex.
 func (n *Node) generateBlock(_ context.Context, p params) (any, error) {
 	text, err := p.text(0)
 	if err != nil {

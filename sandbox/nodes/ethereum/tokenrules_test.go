@@ -14,7 +14,8 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
-// branch is a chain with tokens and what the adapter finds on it for one of our addresses, the same on every chain.
+// branch is a chain with tokens and what the adapter reads from it for one wallet address, which is the same on every
+// chain.
 type branch struct {
 	t     *testing.T
 	node  *ethereum.Node
@@ -57,7 +58,7 @@ func (b *branch) does(_ string, err error) {
 	}
 }
 
-// arrived returns the amounts that came since it was last asked, each of its own event, all of one token.
+// arrived returns the amounts that arrived since the last call, each of its own event, all of one token.
 func (b *branch) arrived(symbol string) []bursar.Amount {
 	b.t.Helper()
 	contract, err := b.node.Token(symbol)
@@ -74,7 +75,7 @@ func (b *branch) arrived(symbol string) []bursar.Amount {
 		b.last = block.Ref
 		for _, transfer := range block.Transfers {
 			if transfer.Contract != contract || transfer.Address.Base != b.ours || transfer.Inferred || seen[transfer.Output] {
-				b.t.Fatalf("an odd transfer: %+v", transfer)
+				b.t.Fatalf("unexpected transfer: %+v", transfer)
 			}
 			seen[transfer.Output] = true
 			amounts = append(amounts, transfer.Amount)
@@ -104,16 +105,17 @@ func (b *branch) wantHeld(symbol string, want uint64) {
 	}
 	held, err := b.chain.Holdings(b.t.Context(), []string{b.ours}, contract, b.head())
 	if err != nil || len(held) != 1 || held[0] != bursar.Units(want) {
-		b.t.Fatalf("%v of %s are held (%v), want %d", held, symbol, err, want)
+		b.t.Fatalf("the address holds %v of %s (%v), want %d", held, symbol, err, want)
 	}
 }
 
-// TestTokensOfOneChainAreNothingOnAnother pays the same address on three chains in one process.
+// TestTokensOfOneChainAreNothingOnAnother pays the same address on three chains in one process: each adapter finds
+// its own chain's transfers only.
 func TestTokensOfOneChainAreNothingOnAnother(t *testing.T) {
 	t.Parallel()
 	one, bsc, polygon := newBranch(t, evm.Ethereum(), 6), newBranch(t, evm.BSC(), 18), newBranch(t, evm.Polygon(), 6)
 	if one.ours != bsc.ours || one.ours != polygon.ours {
-		t.Fatalf("our address is %s, %s and %s", one.ours, bsc.ours, polygon.ours)
+		t.Fatalf("the wallet address is %s, %s and %s, want the same", one.ours, bsc.ours, polygon.ours)
 	}
 	bsc.does(bsc.node.PayToken("USDT", bsc.ours, big.NewInt(1e18))) // one whole token there
 	polygon.does(polygon.node.PayToken("USDT", polygon.ours, big.NewInt(1e6)))
@@ -125,8 +127,8 @@ func TestTokensOfOneChainAreNothingOnAnother(t *testing.T) {
 	polygon.want("USDT", 1e6)
 }
 
-// TestTokenRules does one after the other what has gone wrong for somebody. Each leaves exactly the amounts that
-// arrived.
+// TestTokenRules runs, one after the other, token behaviour that has gone wrong elsewhere. Each leaves exactly the
+// amounts that arrived.
 func TestTokenRules(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, evm.Polygon(), 6)
@@ -148,13 +150,15 @@ func TestTokenRules(t *testing.T) {
 			}))
 		}, []uint64{1, 1}, 8},
 		{"nothing at all", "USDT", func() { pay("USDT", b.ours, 0) }, nil, 5},
-		{"a payment to somebody else", "USDT", func() { pay("USDT", stranger, 9) }, nil, 5},
+		{"a payment to an external address", "USDT", func() { pay("USDT", stranger, 9) }, nil, 5},
 		{"a payment that the contract refuses", "USDC", func() {
 			shut("USDC", b.ours, true)
 			pay("USDC", b.ours, 7)
 		}, nil, 8},
-		{"a payment after that", "USDC", func() { shut("USDC", b.ours, false); pay("USDC", b.ours, 7) }, []uint64{7}, 15},
-		{"a payment to who is frozen", "USDT", func() { shut("USDT", b.ours, true); pay("USDT", b.ours, 3) }, []uint64{3}, 8},
+		{"a payment after " +
+			"that", "USDC", func() { shut("USDC", b.ours, false); pay("USDC", b.ours, 7) }, []uint64{7}, 15},
+		{"a payment to a frozen " +
+			"address", "USDT", func() { shut("USDT", b.ours, true); pay("USDT", b.ours, 3) }, []uint64{3}, 8},
 		{"tokens that are destroyed", "USDT", func() { b.does(b.node.Destroy("USDT", b.ours)) }, nil, 0},
 	} {
 		test.do()
@@ -164,7 +168,8 @@ func TestTokenRules(t *testing.T) {
 	}
 }
 
-// TestUnlistedTokenIsNothing pays a bridged twin of a token, and a token that is not configured.
+// TestUnlistedTokenIsNothing pays a bridged twin of a token, and a token that is not configured: neither is a
+// transfer.
 func TestUnlistedTokenIsNothing(t *testing.T) {
 	t.Parallel()
 	twin := ethereum.TokenSpec{Name: "USD Coin", Symbol: "USDC.e", Decimals: 6, Kind: ethereum.UsdcLike}
@@ -196,7 +201,7 @@ func TestUnlistedTokenIsNothing(t *testing.T) {
 }
 
 // TestDecimalsArePinned configures a token with the decimals that it has on another chain: that token is refused, and
-// the chain goes on.
+// the chain is still followed.
 func TestDecimalsArePinned(t *testing.T) {
 	t.Parallel()
 	node, _ := startWithTokens(t, evm.BSC(), 18)
@@ -221,12 +226,12 @@ func TestDecimalsArePinned(t *testing.T) {
 	}
 }
 
-// TestShutOutDestinationIsRefused quotes a payment to an address that the issuer has shut out, before any money is
-// moved.
+// TestShutOutDestinationIsRefused quotes a payment to an address that the issuer has blocked: it is refused before
+// any money moves.
 func TestShutOutDestinationIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := evm.Polygon()
-	cfg.Hot = "0x1111111111111111111111111111111111111111" // as which the node is asked
+	cfg.Hot = "0x1111111111111111111111111111111111111111" // sender of the simulated call
 	b := newBranch(t, cfg, 6)
 	b.does(b.node.PayToken("USDC", cfg.Hot, big.NewInt(100)))
 	stranger := b.node.NewAddress()
@@ -241,6 +246,6 @@ func TestShutOutDestinationIsRefused(t *testing.T) {
 	b.does(b.node.ShutOut("USDC", stranger, true))
 	var refused *chain.RefusedError
 	if fee, err := b.chain.Quote(t.Context(), payment); !errors.As(err, &refused) {
-		t.Errorf("it costs %s (%v)", fee, err)
+		t.Errorf("the quote is %s (%v), want a refusal", fee, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzTransaction parses and runs whatever is sent. Nothing panics, and no lamports are made.
+// FuzzTransaction parses and runs any bytes: nothing panics, and no lamports are created.
 func FuzzTransaction(f *testing.F) {
 	raw, err := os.ReadFile("testdata/svm.json")
 	if err != nil {

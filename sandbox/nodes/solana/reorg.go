@@ -6,7 +6,7 @@ import (
 )
 
 // Reorg replaces the last depth blocks, none of which may be finalized, by depth+1 others with the same transactions
-// but for the dropped ones, which are forgotten. Nothing about finality changes.
+// except the dropped ones, which are forgotten. Finality does not change.
 func (n *Node) Reorg(depth int, drop []string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -17,7 +17,7 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	return n.reorganise(depth, drop)
 }
 
-// Rollback is Reorg that also replaces finalized blocks. No real node sees that; it shows what a reader makes of a node
+// Rollback is Reorg that also replaces finalized blocks. No real node does that; it shows how a reader handles a node
 // that has changed over to another chain.
 func (n *Node) Rollback(depth int, drop []string) error {
 	n.mu.Lock()
@@ -78,7 +78,7 @@ func (n *Node) reorganise(depth int, drop []string) error {
 	return nil
 }
 
-// bringBack undoes a reorganisation that made so many blocks whole, but for accounts and finality.
+// bringBack undoes a reorg that completed so many blocks, except for accounts and finality.
 func (b *bank) bringBack(old []*block, made int) {
 	for range made {
 		b.pop()

@@ -20,7 +20,7 @@ const sol = 1_000_000_000
 
 type object = map[string]any
 
-// call asks the node and returns the result or the error's code, message and data.
+// call calls the node and returns the result or the error's code, message and data.
 func call(t testing.TB, n *solana.Node, method string, params ...any) (result any, code int, message string, data any) {
 	t.Helper()
 	if params == nil {
@@ -54,7 +54,7 @@ func call(t testing.TB, n *solana.Node, method string, params ...any) (result an
 	return out.Result, 0, "", nil
 }
 
-// get is call for what must succeed.
+// get is call for calls that must succeed.
 func get(t testing.TB, n *solana.Node, method string, params ...any) any {
 	t.Helper()
 	result, code, message, _ := call(t, n, method, params...)
@@ -84,7 +84,7 @@ func (w wallet) public() []byte { return w.PrivateKey.Public().(ed25519.PublicKe
 
 func (w wallet) address() string { return base58.Encode(w.public()) }
 
-// spend is a transfer in the making.
+// spend describes a transfer to build.
 type spend struct {
 	from      wallet
 	to        string
@@ -94,7 +94,7 @@ type spend struct {
 	spoil     func(raw []byte)
 }
 
-// bytes is the transaction as a wallet makes it: payer, receiver, programs.
+// bytes is the transaction as a wallet encodes it: payer, receiver, programs.
 func (s spend) bytes() []byte {
 	keys := [][]byte{s.from.public(), base58.Decode(s.to), base58.Decode("ComputeBudget111111111111111111111111111111"),
 		make([]byte, 32)}
@@ -154,7 +154,7 @@ func mine(t testing.TB, n *solana.Node, count int) {
 	}
 }
 
-// What a node refuses before it sends anything, with its codes and words.
+// TestRefusedTransactions checks what a node refuses before it sends anything, with its codes and messages.
 func TestRefusedTransactions(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{})
@@ -169,9 +169,9 @@ func TestRefusedTransactions(t *testing.T) {
 		options object
 		code    int
 		message string
-		err     string // of the trial run
+		err     string // of the preflight simulation
 	}{
-		"more than there is": {spend{from: w, to: there, lamports: 3 * sol, blockhash: hash}, object{}, -32002,
+		"more than the balance": {spend{from: w, to: there, lamports: 3 * sol, blockhash: hash}, object{}, -32002,
 			"Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1",
 			`{"InstructionError":[0,{"Custom":1}]}`},
 		"all but not the fee": {spend{from: w, to: there, lamports: 2 * sol, blockhash: hash}, object{}, -32002,
@@ -213,7 +213,7 @@ func TestRefusedTransactions(t *testing.T) {
 			t.Errorf("%s: error %d: %s, want %d: %s", name, code, message, test.code, test.message)
 		}
 		if test.err != "" && text(t, data.(object)["err"]) != test.err {
-			t.Errorf("%s: the trial run gave %s, want %s", name, text(t, data), test.err)
+			t.Errorf("%s: the simulation gave %s, want %s", name, text(t, data), test.err)
 		}
 	}
 	for _, units := range []uint32{300, 1_400_000} {
@@ -224,7 +224,8 @@ func TestRefusedTransactions(t *testing.T) {
 	}
 }
 
-// A transaction that is sent without a trial run stands in a block with its error, its fee and nothing else.
+// TestFailedTransactionsPayTheFee checks that a transaction that is sent without preflight and fails is in a block
+// with its error and its fee, and has no other effect.
 func TestFailedTransactionsPayTheFee(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{})
@@ -237,7 +238,7 @@ func TestFailedTransactionsPayTheFee(t *testing.T) {
 	mine(t, n, 1)
 	tx := get(t, n, "getTransaction", id, object{"commitment": "confirmed", "maxSupportedTransactionVersion": 0})
 	if tx != nil {
-		t.Fatal("a block that is processed only shows in a ledger method")
+		t.Fatal("a block that is only processed is visible to a ledger method")
 	}
 	mine(t, n, 1)
 	meta := get(t, n, "getTransaction", id,
@@ -257,27 +258,28 @@ func TestBlockhashesExpire(t *testing.T) {
 	late := spend{from: w, to: there, lamports: sol, blockhash: hash}
 	mine(t, n, 150)
 	if valid := get(t, n, "isBlockhashValid", hash, object{"commitment": "processed"}).(object)["value"]; valid != true {
-		t.Fatal("150 blocks later it is not valid")
+		t.Fatal("after 150 blocks it is not valid")
 	}
 	id, code, message, _ := late.send(t, n, object{"preflightCommitment": "processed"})
 	if code != 0 {
 		t.Fatal(message)
 	}
-	mine(t, n, 1) // the 151st block cannot hold it
+	mine(t, n, 1) // the 151st block cannot include it
 	if valid := get(t, n, "isBlockhashValid", hash, object{"commitment": "processed"}).(object)["value"]; valid != false {
-		t.Fatal("151 blocks later it is valid")
+		t.Fatal("after 151 blocks it is still valid")
 	}
 	mine(t, n, 5)
 	if status := get(t, n, "getSignatureStatuses", []string{id},
 		object{"searchTransactionHistory": true}).(object)["value"].([]any)[0]; status != nil {
-		t.Fatalf("it is in a block: %v", status)
+		t.Fatalf("the expired transaction is in a block: %v", status)
 	}
 	if held, err := n.Balance(there); err != nil || held != 0 {
 		t.Fatalf("%d, %v", held, err)
 	}
 }
 
-// Commitment levels trail each other, slots are skipped, and parents prove it.
+// TestCommitmentAndSlots checks that commitment levels trail each other, that slots are skipped, and that parents
+// show it.
 func TestCommitmentAndSlots(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{FinalityDepth: 10})
@@ -330,7 +332,7 @@ func TestCommitmentAndSlots(t *testing.T) {
 	}
 }
 
-// A transaction of version 0 is shown to anyone who asks for its version only.
+// TestVersionsAreAskedFor checks that a transaction of version 0 is shown only to a client that asks for its version.
 func TestVersionsAreAskedFor(t *testing.T) {
 	t.Parallel()
 	n, _ := funded(t, solana.Config{})

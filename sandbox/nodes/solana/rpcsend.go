@@ -22,7 +22,7 @@ func (n *Node) wireParam(p params, encoding string) (*transaction, error) {
 	return t, n.admits(t)
 }
 
-// sendTransaction takes a transaction for the coming blocks, after a trial run unless that is to be skipped.
+// sendTransaction accepts a transaction for the coming blocks, after a preflight simulation unless that is skipped.
 func (n *Node) sendTransaction(p params) (any, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -66,7 +66,7 @@ func (n *Node) sendTransaction(p params) (any, error) {
 // try runs a transaction against the state at a commitment level, which does not change.
 func (n *Node) try(t *transaction, l level) (outcome, error) {
 	place := n.bank.place(l)
-	if !n.valid(l, t.blockhash) { // a validator looks at its age first, also of what it has processed
+	if !n.valid(l, t.blockhash) { // a validator checks its age first, also of what it has processed
 		return outcome{err: "BlockhashNotFound"}, nil
 	}
 	if n.find(t.id(), l) != nil {
@@ -123,7 +123,7 @@ func (n *Node) requestAirdrop(p params) (any, error) {
 	return id, nil
 }
 
-// transferOf reads what a transfer of the system program moves.
+// transferOf reads the amount that a transfer of the system program moves.
 func transferOf(x instruction) (uint64, bool) {
 	if len(x.data) != 12 || len(x.accounts) < 2 || binary.LittleEndian.Uint32(x.data) != transferCode {
 		return 0, false

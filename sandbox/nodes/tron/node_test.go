@@ -25,7 +25,7 @@ func start(t testing.TB, cfg tron.Config) *tron.Node {
 	return n
 }
 
-// ask posts to the node and returns the answer, which must be an object.
+// ask sends a POST to the node and returns the answer, which must be an object.
 func ask(t testing.TB, url, path string, body any) map[string]any {
 	t.Helper()
 	var o map[string]any
