@@ -6,7 +6,8 @@ import (
 	"github.com/bursar/bursar/bursartest"
 )
 
-// An operator who settles an external spend and resumes gets every chain to rest again, with books that equal it.
+// TestAnExternalSpendIsSettled checks that every chain comes to rest again after an operator settles an external
+// spend and resumes, with books that agree with it.
 func TestAnExternalSpendIsSettled(t *testing.T) {
 	t.Parallel()
 	template := memory(t)

@@ -13,12 +13,12 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// A history is the same on both databases, byte for byte: nothing depends on which one keeps the books. It has no
-// interruptions, since their points are counted in statements, of which PostgreSQL has some more; and a server has no
-// image to be put back.
+// TestAHistoryIsTheSameOnPostgreSQL checks that a history is the same on both databases, byte for byte: nothing
+// depends on which one keeps the books. It has no interruptions, because their points are counted in statements, of
+// which PostgreSQL has some more; and no restores, because a server has no image to put back.
 func TestAHistoryIsTheSameOnPostgreSQL(t *testing.T) {
 	if testing.Short() {
-		t.Skip("PostgreSQL is left out by -short")
+		t.Skip("needs PostgreSQL: left out by -short")
 	}
 	t.Parallel()
 	template := memory(t)
@@ -39,7 +39,7 @@ func TestAHistoryIsTheSameOnPostgreSQL(t *testing.T) {
 	}
 }
 
-// onPostgres is a setting on a new database of a server, filled as the template is.
+// onPostgres is a setting on a new database of a server, filled like the template.
 func onPostgres(t *testing.T, print *bytes.Buffer) Setting {
 	t.Helper()
 	ctx := context.Background()

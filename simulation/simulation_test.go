@@ -20,8 +20,8 @@ func memory(t *testing.T) *bursartest.Template {
 	return template
 }
 
-// Whatever goes wrong at once, a whole service comes to rest with books that equal the chains, every withdrawal paid
-// exactly once or refunded, every statement right and every webhook received.
+// TestHistories checks that a whole service comes to rest after any combination of faults with books that agree with
+// the chains, every withdrawal paid exactly once or refunded, every statement right and every webhook received.
 func TestHistories(t *testing.T) {
 	seeds, shards := 1000, 20
 	if testing.Short() {
@@ -46,7 +46,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// The same seed gives the same history, byte for byte.
+// TestTheSameSeedGivesTheSameHistory checks that the same seed gives the same history, byte for byte.
 func TestTheSameSeedGivesTheSameHistory(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(40)
@@ -64,7 +64,7 @@ func TestTheSameSeedGivesTheSameHistory(t *testing.T) {
 	}
 }
 
-// What was once found stays mended.
+// TestKeptPlans checks that faults that were found once stay fixed.
 func TestKeptPlans(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.json")
@@ -83,7 +83,7 @@ func TestKeptPlans(t *testing.T) {
 	}
 }
 
-// A plan that is written and read is the same plan.
+// TestPlansAreKeptWhole checks that a plan that is written and read is the same plan.
 func TestPlansAreKeptWhole(t *testing.T) {
 	t.Parallel()
 	p := generate(11, defaultLength)
