@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// errTests marks that tests, or vet, found something, and said so.
+// errTests means that tests, or vet, found something and printed it.
 var errTests = errors.New("the tests fail")
 
-// check looks at the formatting, then runs vet and the tests, whose output is the last.
+// check checks the formatting, then runs vet and the tests, whose output comes last.
 func check(ctx context.Context, m machine, asked arguments) error {
 	m.say("== formatting and vet")
 	wrong, err := unformatted(".")
@@ -36,7 +36,7 @@ func check(ctx context.Context, m machine, asked arguments) error {
 	return nil
 }
 
-// unformatted returns the Go files below a folder that gofmt would change.
+// unformatted returns the Go files below a directory that gofmt would change.
 func unformatted(root string) ([]string, error) {
 	var wrong []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

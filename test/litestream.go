@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// litestream copies a SQLite database continuously. Its documentation's own way to it beside packages is Go's.
+// litestream copies a SQLite database continuously. Besides packages its documentation recommends building it with
+// Go.
 type litestream struct{ machine }
 
 const litestreamVersion = "0.5.18"
@@ -25,7 +26,7 @@ func (l litestream) Needed(ctx context.Context) bool {
 	return !l.works(ctx, program, "version")
 }
 
-// Install builds it outside of this module and its workspace, whose versions of libraries are others, and without C.
+// Install builds it outside of this module and its workspace, whose libraries have other versions, and without C.
 func (l litestream) Install(ctx context.Context) error {
 	return l.replace("litestream-"+litestreamVersion, func(work string) error {
 		c := line("go", "install", "github.com/benbjohnson/litestream/cmd/litestream@v"+litestreamVersion)
