@@ -31,7 +31,7 @@ type Process struct {
 	leases  map[bursar.ChainID]store.Lease // the leases that it believes to hold
 	ends    map[bursar.ChainID]func()      // of the leases
 	holder  string
-	dead    bool
+	killed  bool
 }
 
 // Start starts a process. No two live processes have the same name.
@@ -94,15 +94,15 @@ func (p *Process) begin(ctx context.Context) error {
 func (p *Process) now() time.Time { return p.harness.Clock.Now().Add(p.Skew) }
 
 // Kill ends the process at its present point. Its suspended tasks end at the scheduler's next tick.
-func (p *Process) Kill() { p.dead = true }
+func (p *Process) Kill() { p.killed = true }
 
 // Dead reports whether the process has ended.
-func (p *Process) Dead() bool { return p.dead }
+func (p *Process) Dead() bool { return p.killed }
 
 // Do runs an action of the process as a task. It does nothing while a task of the same name is suspended: each worker
 // has one goroutine.
 func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Context) error) (outcome string) {
-	if p.dead || p.harness.Scheduler.Suspended(p, name) {
+	if p.killed || p.harness.Scheduler.Suspended(p, name) {
 		return "busy"
 	}
 	outcome = "unknown"
@@ -153,7 +153,7 @@ func (p *Process) Change(ctx context.Context, f func(tx *store.Tx) error) error 
 // Leads reports whether the process believes that it holds the lease of a chain.
 func (p *Process) Leads(id bursar.ChainID) bool {
 	_, leads := p.leases[id]
-	return leads && !p.dead
+	return leads && !p.killed
 }
 
 // Worker names one of the workers of a chain.

@@ -58,7 +58,7 @@ type Scheduler struct {
 // for ever.
 const handover = 60 * time.Second
 
-var errDead = errors.New("the process is dead")
+var errKilled = errors.New("the process is dead")
 
 // ErrRefused is the error of a call that an interruption refused.
 var ErrRefused = errors.New("the connection was lost")
@@ -113,7 +113,7 @@ func (s *Scheduler) Tick() int {
 	s.suspended = nil
 	n := 0
 	for _, t := range list {
-		if t.left--; t.left > 0 && !t.Process.dead {
+		if t.left--; t.left > 0 && !t.Process.killed {
 			s.suspended = append(s.suspended, t)
 			continue
 		}
@@ -125,7 +125,7 @@ func (s *Scheduler) Tick() int {
 
 func (s *Scheduler) resume(t *Task) {
 	s.current = t
-	t.wake <- !t.Process.dead
+	t.wake <- !t.Process.killed
 	s.wait(t)
 }
 
@@ -178,7 +178,7 @@ func (s *Scheduler) point(p *Process, what string) error {
 	case t == nil || t.Process != p:
 		return nil
 	case t.dying:
-		return errDead
+		return errKilled
 	}
 	t.points++
 	for i := range t.Interrupts {
@@ -190,7 +190,7 @@ func (s *Scheduler) point(p *Process, what string) error {
 		p.harness.Log("  %s: %s at point %d, %s", t.Name, in.How, t.points, what)
 		switch in.How {
 		case Kill:
-			p.dead = true
+			p.killed = true
 			t.die()
 		case Refuse:
 			return fmt.Errorf("%s: %w", what, ErrRefused)
@@ -212,7 +212,7 @@ func (s *Scheduler) conduct(p *Process) store.Conduct {
 					return nil
 				default:
 					if t := s.current; t == nil || t.dying {
-						return errDead // no task could end the wait
+						return errKilled // no task could end the wait
 					}
 					s.pause()
 				}

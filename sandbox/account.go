@@ -38,13 +38,13 @@ func (s *environment) openAccount(ctx context.Context) error {
 // newAccount creates an account with an API key, an API secret and a webhook secret.
 func (s *environment) newAccount(ctx context.Context, name string) (control.Account, error) {
 	if s.service == nil {
-		return s.newAccountBeside(ctx, name)
+		return s.newAccountWithoutService(ctx, name)
 	}
 	return newAccountOf(ctx, s.service, name)
 }
 
-// newAccountBeside opens the database only while it creates the account, as the operator's command does.
-func (s *environment) newAccountBeside(ctx context.Context, name string) (made control.Account, err error) {
+// newAccountWithoutService opens the database only while it creates the account, as the operator's command does.
+func (s *environment) newAccountWithoutService(ctx context.Context, name string) (made control.Account, err error) {
 	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv})
 	if err != nil {
 		return made, err
@@ -75,8 +75,8 @@ func newAccountOf(ctx context.Context, s *service.Service, name string) (control
 	}, nil
 }
 
-// capital is how much of each chain's native asset the operator deposits for gas and fees.
-func capital(id bursar.ChainID) string {
+// operatorFunds is how much of each chain's native asset the operator deposits for gas and fees.
+func operatorFunds(id bursar.ChainID) string {
 	switch id {
 	case bursar.Bitcoin:
 		return "5"
@@ -89,9 +89,9 @@ func capital(id bursar.ChainID) string {
 // untilFinal is the number of blocks that makes a payment final on every chain here.
 const untilFinal = 4
 
-// payCapital pays operator funds to each hot wallet address that is empty, and makes the payment final at once, so
-// that withdrawals never wait for gas.
-func (s *environment) payCapital(context.Context) error {
+// payOperatorFunds pays operator funds to each hot wallet address that is empty, and makes the payment final at once,
+// so that withdrawals never wait for gas.
+func (s *environment) payOperatorFunds(context.Context) error {
 	for _, c := range s.chains {
 		native, found := s.registry.Asset(c.ID, "")
 		if !found {
@@ -105,7 +105,7 @@ func (s *environment) payCapital(context.Context) error {
 		if !held.IsZero() {
 			continue
 		}
-		amount, err := native.Parse(capital(c.ID))
+		amount, err := native.Parse(operatorFunds(c.ID))
 		if err != nil {
 			return err
 		}

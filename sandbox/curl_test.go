@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestTheThreeLinesDoWhatTheySay runs the commands that the sandbox suggests as they are printed, by a shell with
+// TestTheSuggestedCommandsWork runs the commands that the sandbox suggests as they are printed, by a shell with
 // curl: create a wallet, pay it, read the balance.
-func TestTheThreeLinesDoWhatTheySay(t *testing.T) {
+func TestTheSuggestedCommandsWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs curl and a whole sandbox: left out by -short")
 	}

@@ -38,8 +38,8 @@ type environment struct {
 
 // open starts everything except the service's loops and the miners, in the order of their dependencies.
 func (s *environment) open(ctx context.Context) error {
-	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount, s.payCapital,
-		s.letGo, s.openControl}
+	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount,
+		s.payOperatorFunds, s.closeService, s.openControl}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
@@ -110,15 +110,15 @@ func (s *environment) openWith(ctx context.Context, cfg config.Config) error {
 	for _, c := range s.chains {
 		s.hot[c.ID] = s.service.Hot(c.ID).Base
 	}
-	if s.flags.remoteSigner {
+	if s.flags.separateService {
 		return nil
 	}
 	return orAnyPort(s.service.Listen())
 }
 
-// letGo closes the service that created the account, if another process is to serve.
-func (s *environment) letGo(context.Context) error {
-	if !s.flags.remoteSigner {
+// closeService closes the service that created the account, if another process is to serve.
+func (s *environment) closeService(context.Context) error {
+	if !s.flags.separateService {
 		return nil
 	}
 	err := s.service.Close()
@@ -151,7 +151,7 @@ func (s *environment) openControl(ctx context.Context) (err error) {
 // run runs everything until ctx ends, and calls announce once the service answers.
 func (s *environment) run(ctx context.Context, announce func() error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	if !s.flags.remoteSigner {
+	if !s.flags.separateService {
 		group.Go(func() error { return s.service.Run(ctx) })
 	}
 	group.Go(func() error { return s.control.Run(ctx) })
@@ -171,15 +171,15 @@ func (s *environment) run(ctx context.Context, announce func() error) error {
 	return nil
 }
 
-// patience is how long the service may take from listening to being ready.
-const patience = 30 * time.Second
+// readyTimeout is how long the service may take from listening to being ready.
+const readyTimeout = 30 * time.Second
 
 // answers waits until the service reports that it is ready.
 func (s *environment) answers(ctx context.Context) error {
-	if s.flags.remoteSigner {
+	if s.flags.separateService {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()

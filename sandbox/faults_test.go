@@ -17,14 +17,14 @@ import (
 	"github.com/bursar/bursar/sandbox/fault"
 )
 
-// outside is a client of a sandbox: of the service's API, the remote control and the metrics.
-type outside struct {
+// sandboxClient is a client of a sandbox: of the service's API, the remote control and the metrics.
+type sandboxClient struct {
 	*testing.T
-	facts
+	startInfo
 }
 
 // ask sends a request and decodes the answer into out, which may be nil.
-func (o outside) ask(method, url string, body map[string]any, out any) {
+func (o sandboxClient) ask(method, url string, body map[string]any, out any) {
 	o.Helper()
 	var text []byte
 	if body != nil {
@@ -56,13 +56,13 @@ func (o outside) ask(method, url string, body map[string]any, out any) {
 	}
 }
 
-func (o outside) control(path string, body map[string]any) {
+func (o sandboxClient) control(path string, body map[string]any) {
 	o.Helper()
 	o.ask(http.MethodPost, o.Control+path, body, nil)
 }
 
 // wallet creates a wallet and returns its id and address.
-func (o outside) wallet(code bursar.CurrencyCode) (id, address string) {
+func (o sandboxClient) wallet(code bursar.CurrencyCode) (id, address string) {
 	o.Helper()
 	var made struct {
 		Response struct {
@@ -76,7 +76,7 @@ func (o outside) wallet(code bursar.CurrencyCode) (id, address string) {
 }
 
 // deposits returns the status and amount of each deposit of a wallet.
-func (o outside) deposits(wallet string) []string {
+func (o sandboxClient) deposits(wallet string) []string {
 	o.Helper()
 	var list struct {
 		Response struct {
@@ -91,7 +91,7 @@ func (o outside) deposits(wallet string) []string {
 	return found
 }
 
-func (o outside) balance(code bursar.CurrencyCode) string {
+func (o sandboxClient) balance(code bursar.CurrencyCode) string {
 	o.Helper()
 	var whole struct {
 		Response struct {
@@ -105,7 +105,7 @@ func (o outside) balance(code bursar.CurrencyCode) string {
 }
 
 // calls is the number of calls of the service to a chain's node, and of those that failed.
-func (o outside) calls(id bursar.ChainID) (asked, failed int) {
+func (o sandboxClient) calls(id bursar.ChainID) (asked, failed int) {
 	o.Helper()
 	var text string
 	o.ask(http.MethodGet, o.Dashboard+"/metrics", nil, &text)
@@ -124,7 +124,7 @@ func (o outside) calls(id bursar.ChainID) (asked, failed int) {
 }
 
 // until waits for a condition, up to minutes because the machine may be busy.
-func (o outside) until(what string, done func() bool) {
+func (o sandboxClient) until(what string, done func() bool) {
 	o.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
@@ -152,15 +152,15 @@ func TestEveryFaultOnEveryChain(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	o, kinds := outside{t, factsOf(t, line)}, fault.Troubles()
+	o, kinds := sandboxClient{t, startInfoOf(t, line)}, fault.Troubles()
 	for round := range kinds {
-		var patients []*patient
+		var faulty []*faultyNode
 		for i, id := range chains.Available() {
-			patients = append(patients, o.befall(nativeOf(t, id), kinds[(i+round)%len(kinds)]))
+			faulty = append(faulty, o.startFault(nativeOf(t, id), kinds[(i+round)%len(kinds)]))
 		}
 		o.until(fmt.Sprintf("every chain recovers from fault %d", round+1), func() bool {
-			patients = slices.DeleteFunc(patients, o.attend)
-			return len(patients) == 0
+			faulty = slices.DeleteFunc(faulty, o.endFault)
+			return len(faulty) == 0
 		})
 		for _, id := range chains.Available() {
 			currency := nativeOf(t, id)
@@ -191,8 +191,8 @@ func parse(t *testing.T, c bursar.Currency, text string) bursar.Amount {
 	return amount
 }
 
-// patient is a chain whose node has a fault, with a payment that was made during the fault.
-type patient struct {
+// faultyNode is a chain whose node has a fault, with a payment that was made during the fault.
+type faultyNode struct {
 	currency      bursar.Currency
 	kind          fault.Kind
 	wallet        string
@@ -200,24 +200,24 @@ type patient struct {
 	recovering    bool // the fault is over
 }
 
-func (p *patient) String() string {
+func (p *faultyNode) String() string {
 	return fmt.Sprintf("the node of %s with fault %s", p.currency.Chain, p.kind)
 }
 
-// befall gives a node a fault, then pays and mines enough blocks to make the payment final.
-func (o outside) befall(currency bursar.Currency, kind fault.Kind) *patient {
+// startFault gives a node a fault, then pays and mines enough blocks to make the payment final.
+func (o sandboxClient) startFault(currency bursar.Currency, kind fault.Kind) *faultyNode {
 	o.Helper()
 	o.control("/fault", map[string]any{"chain": currency.Chain, "kind": kind, "seconds": 3600})
 	id, address := o.wallet(currency.Code)
 	o.control("/pay", map[string]any{"currency": currency.Code, "address": address, "amount": "7"})
 	o.control("/mine", map[string]any{"chain": currency.Chain, "blocks": 6})
-	p := &patient{currency: currency, kind: kind, wallet: id}
+	p := &faultyNode{currency: currency, kind: kind, wallet: id}
 	p.asked, p.failed = o.calls(currency.Chain)
 	return p
 }
 
-// attend ends the fault once the service has run into it, and then reports whether everything is credited.
-func (o outside) attend(p *patient) bool {
+// endFault ends the fault once the service has run into it, and then reports whether everything is credited.
+func (o sandboxClient) endFault(p *faultyNode) bool {
 	o.Helper()
 	if p.recovering {
 		return slices.Equal(o.deposits(p.wallet), []string{"confirmed " + p.currency.Exact(parse(o.T, p.currency, "7"))})
@@ -239,7 +239,7 @@ func (o outside) attend(p *patient) bool {
 const enough = 12
 
 // met reports whether the service has called the node since the fault began.
-func (o outside) met(p *patient) bool {
+func (o sandboxClient) met(p *faultyNode) bool {
 	o.Helper()
 	asked, failed := o.calls(p.currency.Chain)
 	switch p.kind {

@@ -15,15 +15,15 @@ import (
 
 // settings are the command's flags.
 type settings struct {
-	json         bool
-	listen       string
-	admin        string
-	control      string
-	data         string
-	database     string
-	chains       []bursar.ChainID
-	manual       bool
-	remoteSigner bool // the service runs in a process of its own
+	json            bool
+	listen          string
+	admin           string
+	control         string
+	data            string
+	database        string
+	chains          []bursar.ChainID
+	manual          bool
+	separateService bool // the service runs in a process of its own
 	// endpoints is the number of endpoints of each node.
 	endpoints int
 }
@@ -56,7 +56,7 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	set.StringVar(&names, "chains", "", "comma-separated `list` of chains; without it all: "+
 		strings.Join(available(), ", "))
 	set.IntVar(&s.endpoints, "endpoints", 1, "number of endpoints of each chain's node, each with its own faults")
-	set.BoolVar(&s.remoteSigner, "apart", false,
+	set.BoolVar(&s.separateService, "apart", false,
 		"run everything except the service; start it yourself with 'bursar serve --config DIRECTORY/bursar.yaml'")
 	set.StringVar(&blocks, "blocks", "auto",
 		"`auto`: mine a block every second and after each payment; manual: only when the remote control asks")
@@ -72,7 +72,7 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	if s.endpoints < 1 || s.endpoints > maxEndpoints {
 		return s, fmt.Errorf("--endpoints is %d: use 1 to %d", s.endpoints, maxEndpoints)
 	}
-	if s.remoteSigner && (s.data == "" || strings.HasSuffix(s.listen, ":0") || strings.HasSuffix(s.admin, ":0")) {
+	if s.separateService && (s.data == "" || strings.HasSuffix(s.listen, ":0") || strings.HasSuffix(s.admin, ":0")) {
 		return s,
 			fmt.Errorf("--apart needs --data DIRECTORY, and --listen and --admin with fixed ports (not 0), because " +
 				"another process listens on them")

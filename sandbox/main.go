@@ -51,5 +51,5 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		}
 		return err
 	}
-	return s.run(ctx, func() error { return describe(stdout, flags, s.facts()) })
+	return s.run(ctx, func() error { return describe(stdout, flags, s.startInfo()) })
 }

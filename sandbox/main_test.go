@@ -53,9 +53,9 @@ func begin(t *testing.T, args ...string) (line []byte, end func() error) {
 	}
 }
 
-func factsOf(t *testing.T, line []byte) facts {
+func startInfoOf(t *testing.T, line []byte) startInfo {
 	t.Helper()
-	var f facts
+	var f startInfo
 	if err := json.Unmarshal(line, &f); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
@@ -66,7 +66,7 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
 	line, end := begin(t, "--json", "--data", dir)
-	first := factsOf(t, line)
+	first := startInfoOf(t, line)
 	if first.API == "" || first.Dashboard == "" || first.Control == "" || first.WebhookSecret == "" ||
 		len(first.Chains) != len(chains.Available()) || first.Chains["ethereum"].RPC == "" {
 		t.Errorf("the sandbox prints %s", line)
@@ -84,7 +84,7 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, end = begin(t, "--json", "--data", dir, "--chains", "bitcoin")
-	again := factsOf(t, line)
+	again := startInfoOf(t, line)
 	if again.AccountID != first.AccountID || again.APIKey != first.APIKey || again.APISecret != first.APISecret ||
 		again.WebhookSecret != first.WebhookSecret {
 		t.Error("the account changed after a restart")
@@ -124,8 +124,8 @@ func TestSuggestions(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	s := settings{manual: true, chains: []bursar.ChainID{"bitcoin"}}
-	f := facts{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", WebhookSecret: "whsec_x",
-		native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainFacts{"bitcoin": {"http://n"}}}
+	f := startInfo{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", WebhookSecret: "whsec_x",
+		native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainInfo{"bitcoin": {"http://n"}}}
 	if err := describe(&out, s, f); err != nil {
 		t.Fatal(err)
 	}

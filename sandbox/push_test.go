@@ -13,7 +13,7 @@ import (
 )
 
 // open returns the chains whose block announcements the service is subscribed to now.
-func (o outside) open() (open []bursar.ChainID) {
+func (o sandboxClient) open() (open []bursar.ChainID) {
 	o.Helper()
 	var text string
 	o.ask(http.MethodGet, o.Dashboard+"/metrics", nil, &text)
@@ -37,7 +37,7 @@ func TestEveryFaultOfAnnouncements(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	o := outside{t, factsOf(t, line)}
+	o := sandboxClient{t, startInfoOf(t, line)}
 	all := func() bool { return len(o.open()) == len(chains.Available()) }
 	o.until("the service is subscribed to every chain's blocks", all)
 	for round := range fault.WireKinds() {

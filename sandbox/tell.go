@@ -8,35 +8,35 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// facts is what a client needs to start.
-type facts struct {
-	API           string                        `json:"api"`
-	Dashboard     string                        `json:"dashboard"`
-	Control       string                        `json:"control"`
-	AccountID     string                        `json:"accountID"`
-	APIKey        string                        `json:"apiKey"`
-	APISecret     string                        `json:"apiSecret"`
-	WebhookSecret string                        `json:"webhookSecret"`
-	Chains        map[bursar.ChainID]chainFacts `json:"chains"`
+// startInfo is what a client needs to start.
+type startInfo struct {
+	API           string                       `json:"api"`
+	Dashboard     string                       `json:"dashboard"`
+	Control       string                       `json:"control"`
+	AccountID     string                       `json:"accountID"`
+	APIKey        string                       `json:"apiKey"`
+	APISecret     string                       `json:"apiSecret"`
+	WebhookSecret string                       `json:"webhookSecret"`
+	Chains        map[bursar.ChainID]chainInfo `json:"chains"`
 
 	webhook string
 	native  bursar.CurrencyCode // native asset of the first chain
 }
 
-type chainFacts struct {
+type chainInfo struct {
 	RPC string `json:"rpc"`
 }
 
-func (s *environment) facts() facts {
-	f := facts{Control: s.control.URL(),
+func (s *environment) startInfo() startInfo {
+	f := startInfo{Control: s.control.URL(),
 		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret,
 		WebhookSecret: s.account.WebhookSecret,
-		Chains:        map[bursar.ChainID]chainFacts{}, webhook: s.receiver.URL()}
-	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.remoteSigner {
+		Chains:        map[bursar.ChainID]chainInfo{}, webhook: s.receiver.URL()}
+	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.separateService {
 		f.API, f.Dashboard = s.service.Address("api"), s.service.Address("admin")
 	}
 	for _, c := range s.chains {
-		f.Chains[c.ID] = chainFacts{RPC: c.RPC}
+		f.Chains[c.ID] = chainInfo{RPC: c.RPC}
 	}
 	if native, found := s.registry.Asset(s.chains[0].ID, ""); found {
 		f.native = native.Code
@@ -45,7 +45,7 @@ func (s *environment) facts() facts {
 }
 
 // describe prints one line of JSON for a program, or the addresses and what to try next for a person.
-func describe(out io.Writer, flags settings, f facts) error {
+func describe(out io.Writer, flags settings, f startInfo) error {
 	if flags.json {
 		return json.NewEncoder(out).Encode(f)
 	}
@@ -72,7 +72,7 @@ The sandbox is ready. Its chains run on this machine only: nothing on them has a
 }
 
 // suggest prints three commands to run one after the other.
-func suggest(out io.Writer, flags settings, f facts) error {
+func suggest(out io.Writer, flags settings, f startInfo) error {
 	_, err := fmt.Fprintf(out, `
 Create a wallet, pay it, and read the balance some seconds later:
 

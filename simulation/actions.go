@@ -27,7 +27,7 @@ var actions = map[string]func(*history, Event){
 	"charge":   func(h *history, e Event) { h.newWallet(e, true) },
 	"deposit":  (*history).deposit,
 	"stray":    (*history).stray,
-	"capital":  (*history).capital,
+	"capital":  (*history).operatorFunds,
 	"withdraw": (*history).withdraw,
 	"inside":   (*history).inside,
 	"again":    (*history).again,
@@ -38,7 +38,7 @@ var actions = map[string]func(*history, Event){
 	"hooks":    func(h *history, e Event) { h.hooks(h.process(e.A), e.Interrupts) },
 	"look":     (*history).look,
 	"audit":    (*history).audit,
-	"lead":     func(h *history, e Event) { h.lead(e.A, h.chain(e.B)) },
+	"lead":     func(h *history, e Event) { h.takeLease(e.A, h.chain(e.B)) },
 	"restart":  (*history).restart,
 	"skew":     func(h *history, e Event) { h.process(e.A).Skew = time.Duration(int(e.B%7200)-3600) * time.Second },
 	"approve":  (*history).decide,
@@ -110,8 +110,8 @@ func (h *history) stray(e Event) {
 	h.pay(c, to, currency.Contract, 1000+uint64(e.C)%(2*bursartest.Unit))
 }
 
-// capital pays the operator's own money to the hot wallet address, where it counts as operator funds.
-func (h *history) capital(e Event) {
+// operatorFunds pays the operator's own money to the hot wallet address, where it counts as operator funds.
+func (h *history) operatorFunds(e Event) {
 	currency := h.currency(e.A)
 	c := h.Chain(currency.Chain)
 	h.pay(c, bursar.Address{Base: h.Hot(currency.Chain).Base}, currency.Contract,

@@ -17,7 +17,7 @@ func TestAnExternalSpendIsSettled(t *testing.T) {
 			{Do: "mine", B: 2}, {Do: "round"}, {Do: "mine", B: 2}, {Do: "round"},
 			{Do: "external"}, {Do: "mine"}, {Do: "round"}, {Do: "mine", B: 2}, {Do: "round"},
 			{Do: "withdraw", A: 1, B: 1000}, {Do: "round"}}}
-		r := play(p, Setting{Template: template})
+		r := run(p, Setting{Template: template})
 		if r.Err != nil || r.Stolen != 1 {
 			t.Errorf("%s: %d external spends: %v", kind, r.Stolen, r.Err)
 		}

@@ -109,8 +109,8 @@ type request struct {
 	then     func(bursartest.Answer)
 }
 
-// play runs a plan, lets it come to rest, and judges it.
-func play(p Plan, s Setting) (result Result) {
+// run runs a plan, lets it come to rest, and judges it.
+func run(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
 		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
 		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{},
@@ -123,13 +123,13 @@ func play(p Plan, s Setting) (result Result) {
 		h.record = newRecord()
 		config.Asked = h.log
 	}
-	world, err := bursartest.New(h.ctx, config)
+	harness, err := bursartest.New(h.ctx, config)
 	if err != nil {
 		return Result{Err: err}
 	}
-	h.Harness = world
+	h.Harness = harness
 	h.run(p)
-	h.fail(world.Close())
+	h.fail(harness.Close())
 	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure, Stolen: h.stolen}
 	if h.record != nil {
 		result.Sums = h.record.sums
@@ -146,7 +146,7 @@ func (h *history) run(p Plan) {
 	h.start(0)
 	h.start(1)
 	for _, c := range h.Chains {
-		h.lead(0, c)
+		h.takeLease(0, c)
 	}
 	for i, e := range p.Events {
 		if h.failure != nil {
@@ -221,10 +221,10 @@ func (h *history) leader(c *sim.Chain) *bursartest.Process {
 			return p
 		}
 	}
-	return h.lead(0, c)
+	return h.takeLease(0, c)
 }
 
-func (h *history) lead(n uint32, c *sim.Chain) *bursartest.Process {
+func (h *history) takeLease(n uint32, c *sim.Chain) *bursartest.Process {
 	p := h.process(n)
 	if outcome := p.Do("lead", nil, func(ctx context.Context) error {
 		return p.Lead(ctx, c.Capabilities().ID)

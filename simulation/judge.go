@@ -184,18 +184,18 @@ func (h *history) returnsHold() error {
 // balancesHold checks that every customer has the model's balance in the API.
 func (h *history) balancesHold(m *model) error {
 	for i := range h.Template.Customers {
-		var told struct {
+		var shown struct {
 			Response struct {
 				Account struct {
 					Balance map[bursar.CurrencyCode]string
 				}
 			}
 		}
-		if err := h.read(i, "account", &told); err != nil {
+		if err := h.read(i, "account", &shown); err != nil {
 			return err
 		}
 		for _, currency := range h.Registry.All() {
-			if err := m.compare(i, currency, told.Response.Account.Balance[currency.Code]); err != nil {
+			if err := m.compare(i, currency, shown.Response.Account.Balance[currency.Code]); err != nil {
 				return err
 			}
 		}
@@ -203,15 +203,15 @@ func (h *history) balancesHold(m *model) error {
 	return nil
 }
 
-func (m *model) compare(customer int, currency bursar.Currency, told string) error {
+func (m *model) compare(customer int, currency bursar.Currency, shown string) error {
 	want := m.balances[asset{customer, currency.Code}]
 	if want == nil {
 		want = new(big.Int)
 	}
-	got, err := units(currency, told)
+	got, err := units(currency, shown)
 	if err != nil || got.Cmp(want) != 0 {
 		return fmt.Errorf("customer %d has %s units of %s and the API shows %q "+
-			"(%v)", customer, want, currency.Code, told, err)
+			"(%v)", customer, want, currency.Code, shown, err)
 	}
 	return nil
 }
@@ -243,7 +243,7 @@ func (h *history) read(customer int, path string, into any) error {
 // statementsHold checks that the lines of a customer's statement add up to the balance.
 func (h *history) statementsHold(m *model) error {
 	for i := range h.Template.Customers {
-		var told struct {
+		var shown struct {
 			Response struct {
 				Ledger []struct {
 					Currency        bursar.CurrencyCode
@@ -252,11 +252,11 @@ func (h *history) statementsHold(m *model) error {
 				NextCursor string
 			}
 		}
-		if err := h.read(i, "account/ledger?limit=1000", &told); err != nil {
+		if err := h.read(i, "account/ledger?limit=1000", &shown); err != nil {
 			return err
 		}
 		sums := map[bursar.CurrencyCode]*big.Int{}
-		for _, line := range told.Response.Ledger {
+		for _, line := range shown.Response.Ledger {
 			currency, err := h.Registry.Get(line.Currency)
 			if err != nil {
 				return err

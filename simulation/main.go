@@ -122,7 +122,7 @@ func (c command) show(p Plan) error {
 	if c.service {
 		s.Service = os.Stdout
 	}
-	r := play(p, s)
+	r := run(p, s)
 	fmt.Printf("%d lines, %s\n", r.Lines, r.Hash)
 	return r.Err
 }
@@ -157,7 +157,7 @@ hand:
 	group.Wait()
 	t.progress(began, c.n)
 	if len(t.failed) > 0 {
-		return fmt.Errorf("%d of %d histories failed: %d", len(t.failed), t.played, t.failed)
+		return fmt.Errorf("%d of %d histories failed: %d", len(t.failed), t.ran, t.failed)
 	}
 	return nil
 }
@@ -167,16 +167,16 @@ type tally struct {
 	out    io.Writer
 	seeds  chan uint64
 	mu     sync.Mutex
-	played int
+	ran    int
 	paid   int
 	failed []uint64
 }
 
 func (t *tally) work(c command) {
 	for seed := range t.seeds {
-		r := play(generate(seed, c.length), Setting{Template: c.template})
+		r := run(generate(seed, c.length), Setting{Template: c.template})
 		t.mu.Lock()
-		t.played++
+		t.ran++
 		t.paid += r.Paid
 		if r.Err != nil {
 			t.failed = append(t.failed, seed)
@@ -197,5 +197,5 @@ func (t *tally) progress(began time.Time, of int) {
 	defer t.mu.Unlock()
 	took := time.Since(began)
 	fmt.Fprintf(t.out, "%d of %d histories in %v, %.1f a second, %d withdrawals paid, %d failed\n",
-		t.played, of, took.Round(time.Second), float64(t.played)/took.Seconds(), t.paid, len(t.failed))
+		t.ran, of, took.Round(time.Second), float64(t.ran)/took.Seconds(), t.paid, len(t.failed))
 }

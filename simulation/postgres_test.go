@@ -31,8 +31,8 @@ func TestAHistoryIsTheSameOnPostgreSQL(t *testing.T) {
 		for i := range p.Events {
 			p.Events[i].Interrupts = nil
 		}
-		play(p, Setting{Template: template, Print: &inMemory})
-		play(p, onPostgres(t, &onServer))
+		run(p, Setting{Template: template, Print: &inMemory})
+		run(p, onPostgres(t, &onServer))
 		if inMemory.String() != onServer.String() {
 			t.Errorf("seed %d: %s", seed, difference(inMemory.String(), onServer.String()))
 		}

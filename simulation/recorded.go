@@ -54,7 +54,7 @@ func (r recording) again(dir string, template *bursartest.Template) (recording, 
 	if err != nil {
 		return recording{}, err
 	}
-	result := play(p, Setting{Template: template, Record: true})
+	result := run(p, Setting{Template: template, Record: true})
 	return recording{r.name, result.Sums}, result.Err
 }
 

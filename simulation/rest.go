@@ -40,7 +40,7 @@ func (h *history) rest() {
 	}
 	h.Clock.Advance(3 * time.Hour)
 	for _, c := range h.Chains {
-		h.lead(0, c)
+		h.takeLease(0, c)
 	}
 	h.calmTokens()
 	h.fund()

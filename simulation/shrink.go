@@ -11,13 +11,13 @@ import (
 // shrink returns a part of a plan that fails like the whole, and of which nothing more can be left out: first large
 // pieces are tried, then ever smaller ones, then each interruption.
 func shrink(p Plan, s Setting, progress io.Writer) (Plan, error) {
-	first := play(p, s)
+	first := run(p, s)
 	if first.Err == nil {
 		return p, errors.New("this history does not fail")
 	}
 	wanted := sort(first.Err)
 	fails := func(events []Event) bool {
-		r := play(Plan{Seed: p.Seed, Kinds: p.Kinds, Events: events}, s)
+		r := run(Plan{Seed: p.Seed, Kinds: p.Kinds, Events: events}, s)
 		return r.Err != nil && sort(r.Err) == wanted
 	}
 	for size := max(1, len(p.Events)/2); ; size /= 2 {

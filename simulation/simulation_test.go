@@ -33,7 +33,7 @@ func TestHistories(t *testing.T) {
 			t.Parallel()
 			paid := 0
 			for seed := shard; seed < seeds; seed += shards {
-				r := play(generate(uint64(seed), defaultLength), Setting{Template: template})
+				r := run(generate(uint64(seed), defaultLength), Setting{Template: template})
 				if r.Err != nil {
 					t.Errorf("seed %d: %v (go run ./simulation -seed %d, or -shrink %d)", seed, r.Err, seed, seed)
 				}
@@ -56,8 +56,8 @@ func TestTheSameSeedGivesTheSameHistory(t *testing.T) {
 	template := memory(t)
 	for seed := range seeds {
 		var first, second bytes.Buffer
-		a := play(generate(seed, defaultLength), Setting{Template: template, Print: &first})
-		b := play(generate(seed, defaultLength), Setting{Template: template, Print: &second, Service: io.Discard})
+		a := run(generate(seed, defaultLength), Setting{Template: template, Print: &first})
+		b := run(generate(seed, defaultLength), Setting{Template: template, Print: &second, Service: io.Discard})
 		if a.Hash != b.Hash || !bytes.Equal(first.Bytes(), second.Bytes()) || a.Lines < defaultLength {
 			t.Errorf("seed %d: %d lines, then %d: %s", seed, a.Lines, b.Lines, difference(first.String(), second.String()))
 		}
@@ -77,7 +77,7 @@ func TestKeptPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := play(p, Setting{Template: template}); r.Err != nil {
+		if r := run(p, Setting{Template: template}); r.Err != nil {
 			t.Errorf("%s: %v (go run ./simulation -plan simulation/%s)", file, r.Err, file)
 		}
 	}

@@ -163,7 +163,7 @@ func (h *history) restore(e Event) {
 		h.start(i)
 	}
 	for _, c := range h.Chains {
-		h.lead(0, c)
+		h.takeLease(0, c)
 	}
 	h.log("  the database is an older one")
 }

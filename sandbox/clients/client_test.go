@@ -20,7 +20,7 @@ type thirdParty struct {
 }
 
 // meet starts a third-party client, which runs until the test ends. Its arguments are all that it knows.
-func meet(t *testing.T, told map[string]any) *thirdParty {
+func meet(t *testing.T, notified map[string]any) *thirdParty {
 	t.Helper()
 	s := &thirdParty{}
 	command := exec.Command("node", "javascript/client.mjs")
@@ -46,7 +46,7 @@ func meet(t *testing.T, told map[string]any) *thirdParty {
 		}
 	})
 	var said struct{ Receiver string }
-	s.ask(t, told, &said)
+	s.ask(t, notified, &said)
 	s.receiver = said.Receiver
 	return s
 }

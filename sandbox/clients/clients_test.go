@@ -18,9 +18,9 @@ type payment struct {
 // cases are the currencies with the native asset that pays for gas, the library that acts as the third-party client,
 // what it pays and what it is paid: amounts that use every decimal there is.
 var cases = []struct {
-	currency, coin, library string
-	payments                []payment
-	withdrawn               string
+	currency, native, library string
+	payments                  []payment
+	withdrawn                 string
 }{
 	{"BTC", "BTC", "bitcoinjs-lib", []payment{{"", []string{"30.50000001", "0.25"}}}, "12.75000001"},
 	{"LTC", "LTC", "bitcoinjs-lib", []payment{{"", []string{"30.50000001", "0.25"}}}, "12.75000001"},
@@ -50,7 +50,7 @@ func TestThirdPartyClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t)
-	currencies, hot := s.currencies(t), s.hot(t)
+	currencies, hot := s.currencies(t), s.hotWallet(t)
 	if len(currencies) != len(cases) {
 		t.Errorf("the service has %d currencies, and %d are tested", len(currencies), len(cases))
 	}
@@ -62,7 +62,8 @@ func TestThirdPartyClients(t *testing.T) {
 				t.Fatalf("the service does not offer %s", c.currency)
 			}
 			m := &meeting{sandbox: s, details: d, currency: c.currency}
-			m.thirdParty = meet(t, map[string]any{"folder": folder, "chain": d.Chain, "currency": c.currency, "native": c.coin,
+			m.thirdParty = meet(t, map[string]any{"folder": folder, "chain": d.Chain, "currency": c.currency,
+				"native":   c.native,
 				"contract": d.Contract,
 				"decimals": d.Decimals, "rpc": s.Chains[d.Chain].RPC, "control": s.Control})
 			ours := []string{hot[d.Chain]}

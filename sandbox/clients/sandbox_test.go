@@ -22,15 +22,15 @@ const (
 
 var httpClient = &http.Client{Timeout: time.Minute}
 
-// facts is the line that the sandbox prints when it is ready.
-type facts struct {
+// startInfo is the line that the sandbox prints when it is ready.
+type startInfo struct {
 	API, Control, APIKey, APISecret string
 	Chains                          map[string]struct{ RPC string }
 }
 
 // sandbox is a running one.
 type sandbox struct {
-	facts
+	startInfo
 	log bytes.Buffer // read after the process has ended
 }
 
@@ -66,7 +66,7 @@ func start(t *testing.T) *sandbox {
 	}()
 	select {
 	case text := <-line:
-		if err := json.Unmarshal(text, &s.facts); err != nil {
+		if err := json.Unmarshal(text, &s.startInfo); err != nil {
 			t.Fatalf("the sandbox prints %q: %v", text, err)
 		}
 	case <-time.After(startTime):
@@ -106,8 +106,8 @@ func ask(method, url string, headers map[string]string, body, out any) error {
 	return json.Unmarshal(text, out)
 }
 
-// hot returns the service's hot wallet address on each chain.
-func (s *sandbox) hot(t *testing.T) map[string]string {
+// hotWallet returns the service's hotWallet wallet address on each chain.
+func (s *sandbox) hotWallet(t *testing.T) map[string]string {
 	t.Helper()
 	var all struct {
 		Chains map[string]struct{ Hot string }

@@ -58,9 +58,9 @@ func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 	}
 }
 
-// TestLitestreamHoldsNobodyUp checks that litestream, which holds a reading transaction and checkpoints by itself,
-// never holds up writers for long, and that the log does not grow without an end.
-func TestLitestreamHoldsNobodyUp(t *testing.T) {
+// TestLitestreamDoesNotBlockWriters checks that litestream, which holds a reading transaction and checkpoints by
+// itself, never holds up writers for long, and that the log does not grow without an end.
+func TestLitestreamDoesNotBlockWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bursar.db")
 	w := write(t, open(t, "sqlite:"+path))
 	w.more(1)

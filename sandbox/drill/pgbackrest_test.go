@@ -31,7 +31,7 @@ func TestPgBackRestRestoresToAnyMoment(t *testing.T) {
 	}
 	id, err := open(t, k.URL()).Identity(t.Context())
 	if err != nil || id.Timeline == "00000001" {
-		t.Errorf("a restored server is not told from the lost one: %+v, %v", id, err)
+		t.Errorf("a restored server is not distinguished from the lost one: %+v, %v", id, err)
 	}
 }
 

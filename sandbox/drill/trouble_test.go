@@ -110,9 +110,9 @@ func fillLog(t *testing.T, s *patroni.Server) {
 	}
 }
 
-// TestANetworkThatSwallowsEverything drops every packet while connections stay open and new ones are accepted:
+// TestANetworkThatDropsEverything drops every packet while connections stay open and new ones are accepted:
 // nothing waits for ever, the error gives the reason, and once the network works again the same pool continues.
-func TestANetworkThatSwallowsEverything(t *testing.T) {
+func TestANetworkThatDropsEverything(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs PostgreSQL: left out by -short")
 	}

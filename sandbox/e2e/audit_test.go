@@ -125,7 +125,7 @@ func (w *harness) waiting(chain, queue string) (*big.Rat, error) {
 }
 
 // arrived checks that the receiver of a withdrawal holds its amount, neither less nor twice.
-func (w *harness) arrived(o *order) {
+func (w *harness) arrived(o *withdrawalRequest) {
 	w.t.Helper()
 	got, err := o.look()
 	w.must(err)

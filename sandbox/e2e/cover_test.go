@@ -9,7 +9,7 @@ func TestCoveredWithdrawalsWaitForSweeps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the sandbox as a process: left out by -short")
 	}
-	w := newWorldOf(t, &harness{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: "polygon,tron"})
+	w := newHarnessOf(t, &harness{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: "polygon,tron"})
 	tokens := w.that(func(c *currency) bool { return c.token })
 	bring := func(amount string) {
 		var all []receipt
@@ -22,13 +22,13 @@ func TestCoveredWithdrawalsWaitForSweeps(t *testing.T) {
 	w.settle()
 	w.blocks("auto")
 	bring("500.5")
-	var orders []*order
+	var orders []*withdrawalRequest
 	for _, c := range tokens {
 		for range 6 {
-			orders = append(orders, w.order(w.a, c, "90", w.outsider(c)))
+			orders = append(orders, w.order(w.a, c, "90", w.external(c)))
 		}
 	}
-	w.must(placeAll(orders, func() {}, (*order).place))
+	w.must(placeAll(orders, func() {}, (*withdrawalRequest).place))
 	w.paid(orders)
 	w.settle()
 	for _, o := range orders {

@@ -33,7 +33,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": noDatabase, "postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newRemoteSignerOf(t, p, database(t), "", "BURSAR_LEASE=1s")
+			w := newSeparateServiceOf(t, p, database(t), "", "BURSAR_LEASE=1s")
 			w.killed(*kills, rand.New(rand.NewPCG(*killSeed, 3)))
 			w.settleBacklog()
 			w.audit()

@@ -12,9 +12,9 @@ type network struct {
 	node  dialect
 	early bool // a deposit is recorded before it is final
 	// forks is how many of the newest blocks can be replaced before anything in them is final; 0: none ever.
-	forks    int
-	reverses bool   // final blocks can be replaced as well, and with them credits
-	capital  string // operator funds that the sandbox pays in
+	forks         int
+	reverses      bool   // final blocks can be replaced as well, and with them credits
+	operatorFunds string // operator funds that the sandbox pays in
 }
 
 // currency is what the scenarios need to know about a currency.
@@ -31,14 +31,14 @@ type currency struct {
 // everything is every currency of the interface. The simulated chains are reorganized as deeply as the real ones can
 // be: Tron above its solidified block, Solana above its finalized one, the XRP Ledger never.
 func everything() []*currency {
-	bitcoin := &network{chain: "bitcoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "5"}
-	litecoin := &network{chain: "litecoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "50"}
-	ethereum := &network{chain: "ethereum", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
-	bsc := &network{chain: "bsc", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
-	polygon := &network{chain: "polygon", node: geth{}, early: true, forks: 3, reverses: true, capital: "50"}
-	tron := &network{chain: "tron", node: javaTron{}, early: true, forks: 3, capital: "5000"}
-	solana := &network{chain: "solana", node: agave{}, forks: 3, capital: "50"}
-	xrpl := &network{chain: "xrpl", node: rippled{}, capital: "50"}
+	bitcoin := &network{chain: "bitcoin", node: bitcoind{}, early: true, forks: 2, reverses: true, operatorFunds: "5"}
+	litecoin := &network{chain: "litecoin", node: bitcoind{}, early: true, forks: 2, reverses: true, operatorFunds: "50"}
+	ethereum := &network{chain: "ethereum", node: geth{}, early: true, forks: 3, reverses: true, operatorFunds: "50"}
+	bsc := &network{chain: "bsc", node: geth{}, early: true, forks: 3, reverses: true, operatorFunds: "50"}
+	polygon := &network{chain: "polygon", node: geth{}, early: true, forks: 3, reverses: true, operatorFunds: "50"}
+	tron := &network{chain: "tron", node: javaTron{}, early: true, forks: 3, operatorFunds: "5000"}
+	solana := &network{chain: "solana", node: agave{}, forks: 3, operatorFunds: "50"}
+	xrpl := &network{chain: "xrpl", node: rippled{}, operatorFunds: "50"}
 	return []*currency{
 		{code: "BTC", network: bitcoin, decimals: 8, places: 8, together: true},
 		{code: "ETH", network: ethereum, decimals: 18, places: 8, together: true},

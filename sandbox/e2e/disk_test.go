@@ -14,7 +14,7 @@ import (
 // itself, in the same process, once there is space.
 func TestADiskThatIsFull(t *testing.T) {
 	dir := drill.SmallDisk(t, "96m")
-	w := newRemoteSigner(t, build(t), "sqlite:"+filepath.Join(dir, "bursar.db"))
+	w := newSeparateService(t, build(t), "sqlite:"+filepath.Join(dir, "bursar.db"))
 	l := w.load(1)
 	w.loaded(l, 1)
 	empty := drill.Fill(t, dir)

@@ -32,7 +32,7 @@ func TestTheRestoreDrill(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			copied := drill.way(t)
-			practise(newRemoteSignerOf(t, p, copied.database(), drill.chains), copied, drill.held)
+			practise(newSeparateServiceOf(t, p, copied.database(), drill.chains), copied, drill.held)
 		})
 	}
 }
@@ -52,9 +52,9 @@ type drilled struct {
 	held      bool                 // payments are halted, and blocks are mined, until everything forgotten is listed
 	home      map[*currency]wallet // of the first account, in the copy
 	other     map[*currency]wallet // of the second
-	waiting   []*order             // waiting in the copy, and paid after it
-	forgotten []*order             // not in the copy
-	transfers []*order             // not in the copy, and on no chain
+	waiting   []*withdrawalRequest // waiting in the copy, and paid after it
+	forgotten []*withdrawalRequest // not in the copy
+	transfers []*withdrawalRequest // not in the copy, and on no chain
 	lost      []receipt            // to wallets that are not in the copy
 	empty     []wallet             // not in the copy either, and paid after the restore
 	given     map[string]bool      // the addresses of both
@@ -65,13 +65,13 @@ func practise(w *harness, copied way, held bool) {
 		given: map[string]bool{}}
 	for _, scene := range []struct {
 		name string
-		play func()
+		run  func()
 	}{
 		{"copied", func() { d.before(copied) }}, {"forgotten", d.after}, {"restored", func() { d.disaster(copied) }},
 		{"recovered", d.recover}, {"found", d.attribute}, {"goes on", d.next}, {"audit", d.auditRestored},
 	} {
 		began := time.Now()
-		scene.play()
+		scene.run()
 		w.t.Logf("%-10s %v", scene.name, time.Since(began).Round(time.Millisecond))
 	}
 	d.quiet()
@@ -89,10 +89,10 @@ func (d *drilled) before(copied way) {
 	}
 	d.mine(untilFinal)
 	d.settled("confirmed", received...)
-	d.pays(d.outside("6.25", 1))
+	d.pays(d.toExternal("6.25", 1))
 	d.run("halt", "--all", "--reason", "the copy must contain the waiting withdrawals, and not their payment")
-	d.waiting = d.outside("7.25", 1)
-	d.must(placeAll(d.waiting, func() {}, (*order).place))
+	d.waiting = d.toExternal("7.25", 1)
+	d.must(placeAll(d.waiting, func() {}, (*withdrawalRequest).place))
 	copied.copy(d.harness)
 	d.run("resume", "--all")
 	d.sent(d.waiting)
@@ -112,31 +112,31 @@ func (d *drilled) after() {
 	}
 	d.mine(untilFinal)
 	d.settled("confirmed", append(received, d.lost...)...)
-	d.must(placeAll(d.transfers, func() {}, (*order).place))
+	d.must(placeAll(d.transfers, func() {}, (*withdrawalRequest).place))
 	d.paid(d.transfers)
-	d.forgotten = d.outside("5.5", 1)
+	d.forgotten = d.toExternal("5.5", 1)
 	for _, c := range d.currencies { // which needs what was transferred
-		d.forgotten = append(d.forgotten, d.order(d.b, c, "14.5", d.outsider(c)))
+		d.forgotten = append(d.forgotten, d.order(d.b, c, "14.5", d.external(c)))
 	}
 	d.pays(d.forgotten)
 	d.blocks("manual")
-	last := d.outside("5.75", 1)
-	d.must(placeAll(last, func() {}, (*order).place))
+	last := d.toExternal("5.75", 1)
+	d.must(placeAll(last, func() {}, (*withdrawalRequest).place))
 	d.sent(last)
 	d.forgotten = append(d.forgotten, last...)
 }
 
 // pays places withdrawals and waits until they are final.
-func (d *drilled) pays(orders []*order) {
+func (d *drilled) pays(orders []*withdrawalRequest) {
 	d.t.Helper()
-	d.must(placeAll(orders, func() {}, (*order).place))
+	d.must(placeAll(orders, func() {}, (*withdrawalRequest).place))
 	d.sent(orders)
 	d.mine(untilFinal)
 	d.paid(orders)
 }
 
 // sent waits until withdrawals are broadcast.
-func (d *drilled) sent(orders []*order) {
+func (d *drilled) sent(orders []*withdrawalRequest) {
 	d.t.Helper()
 	for _, o := range orders {
 		d.eventually("withdrawal of "+o.code+" is sent", func() error {
@@ -207,7 +207,7 @@ func (d *drilled) recover() {
 }
 
 // pays reports whether it paid the receiver of a withdrawal.
-func (u unclear) pays(o *order) bool {
+func (u unclear) pays(o *withdrawalRequest) bool {
 	to := " " + o.code + " to " + o.address
 	return slices.ContainsFunc(u.Paid, func(paid string) bool { return strings.HasSuffix(paid, to) })
 }
@@ -258,13 +258,13 @@ func (d *drilled) attribute() {
 // next does more of everything after the restore.
 func (d *drilled) next() {
 	var received []receipt
-	var orders []*order
+	var orders []*withdrawalRequest
 	for _, c := range d.currencies {
 		l := d.a.wallet(c)
 		received = append(received, d.bring(c, payment{l, "9.5"})...)
 		orders = append(orders, d.order(d.a, c, "5.25", d.other[c].Address))
 	}
-	d.pays(append(orders, d.outside("8.25", 1)...))
+	d.pays(append(orders, d.toExternal("8.25", 1)...))
 	d.credited(received...)
 }
 
@@ -280,7 +280,7 @@ func (d *drilled) quiet() {
 		}
 	}
 	for _, l := range d.list() {
-		if c := d.named(l.Currency); !c.memo || c.units(l.Amount).Cmp(c.units(c.capital)) != 0 {
+		if c := d.named(l.Currency); !c.memo || c.units(l.Amount).Cmp(c.units(c.operatorFunds)) != 0 {
 			d.t.Errorf("unresolved is %+v", l)
 		}
 	}

@@ -19,26 +19,26 @@ func TestSandbox(t *testing.T) {
 	p := build(t)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		play(newHarness(t, p, "", 1))
+		runScenarios(newHarness(t, p, "", 1))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		play(newHarness(t, p, storetest.Postgres(t), 1))
+		runScenarios(newHarness(t, p, storetest.Postgres(t), 1))
 	})
 	t.Run("providers", func(t *testing.T) {
 		t.Parallel()
-		playProviders(newHarness(t, p, "", 2))
+		runProviders(newHarness(t, p, "", 2))
 	})
 }
 
-func play(w *harness) {
+func runScenarios(w *harness) {
 	for _, scene := range []struct {
 		name string
-		play func()
+		run  func()
 	}{
 		{"receive", w.receive}, {"built-in receiver", w.builtInReceiver}, {"below minimum", w.belowMinimum},
 		{"fits no wallet", w.misdirected}, {"charges", w.charges},
-		{"internal transfers", w.internal}, {"refused withdrawals", w.unmovable}, {"reorganisations", w.reorganise},
+		{"internal transfers", w.internal}, {"refused withdrawals", w.unmovable}, {"reorgs", w.reorgBlocks},
 		{"reversals that come back", w.reverseAndReturn},
 		{"reversals that stay", w.reverseForGood}, {"faults", w.faults}, {"withdrawals", w.withdraw},
 		{"killed in a burst", w.killedInBurst},
@@ -46,7 +46,7 @@ func play(w *harness) {
 		{"stopped and started", w.endAndStart}, {"audit", w.audit},
 	} {
 		began := time.Now()
-		scene.play()
+		scene.run()
 		w.t.Logf("%-22s %v", scene.name, time.Since(began).Round(time.Millisecond))
 	}
 	w.endCleanly()

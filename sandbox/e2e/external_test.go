@@ -24,16 +24,16 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 	w.endCleanly()
 	own := w.copies("bursar.db", "*.marks")
 	w.restart()
-	stolen := w.outside("6.25", 1)
-	w.must(placeAll(stolen, func() {}, (*order).place))
+	stolen := w.toExternal("6.25", 1)
+	w.must(placeAll(stolen, func() {}, (*withdrawalRequest).place))
 	w.paid(stolen)
 	w.settle()
 	w.endCleanly()
 	w.putBack(own)
 	w.restart()
 	w.eventually("every chain is halted", w.haltedEverywhere)
-	waiting := w.outside("5.5", 1)
-	w.must(placeAll(waiting, func() {}, (*order).place))
+	waiting := w.toExternal("5.5", 1)
+	w.must(placeAll(waiting, func() {}, (*withdrawalRequest).place))
 	w.mine(untilFinal)
 	for _, o := range waiting {
 		if got, err := o.look(); err != nil || got.Status != "queued" {
@@ -142,7 +142,7 @@ const treasury = "74726561-7375-7072-8079-000000000001"
 // takes requests a payment of the operator's own money, which waits behind halts like any other.
 func (w *harness) takes(c *currency, amount string) (address string) {
 	w.t.Helper()
-	address = w.outsider(c)
+	address = w.external(c)
 	w.run("destination", "add", "--account", treasury, "--currency", c.code, "--address", address, "--label", "cold")
 	w.run("treasury", "withdraw", c.code, amount, "--to", "cold", "--reason", "fees of the month")
 	return address

@@ -37,7 +37,7 @@ func newCluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 //	go test ./sandbox/e2e -run TestASynchronousFailoverLosesNothing -failovers 20 -timeout 1h
 func TestASynchronousFailoverLosesNothing(t *testing.T) {
 	c := newCluster(t, patroni.Config{Synchronous: true})
-	w := newRemoteSignerOf(t, build(t), c.URL(), "", "BURSAR_DATABASE_FAILOVER=synchronous")
+	w := newSeparateServiceOf(t, build(t), c.URL(), "", "BURSAR_DATABASE_FAILOVER=synchronous")
 	l := w.load(1)
 	for i := range *failovers {
 		w.loaded(l, int64(i+1))

@@ -10,8 +10,8 @@ import (
 // troubles are the ways in which a node fails.
 var troubles = []string{"down", "behind", "errors", "slow", "spent"}
 
-// patient is a network whose node has a fault.
-type patient struct {
+// faultyNode is a network whose node has a fault.
+type faultyNode struct {
 	*network
 	trouble       string
 	asked, failed *big.Rat // calls of the service before the fault
@@ -21,28 +21,28 @@ type patient struct {
 // progress. Addresses are created all the same, no deposit is recorded that a node cannot know, and at the end
 // everything arrives.
 func (w *harness) faults() {
-	var orders []*order
+	var orders []*withdrawalRequest
 	for round := range troubles {
-		before := w.outside("5.25", 1)
+		before := w.toExternal("5.25", 1)
 		for _, o := range before {
 			w.must(o.insist())
 		}
-		var patients []*patient
+		var faulty []*faultyNode
 		for i, n := range w.networks() {
-			patients = append(patients, w.befall(n, troubles[(i+round)%len(troubles)]))
+			faulty = append(faulty, w.startFault(n, troubles[(i+round)%len(troubles)]))
 		}
 		var brought []receipt
 		for _, c := range w.currencies {
 			brought = append(brought, w.bring(c, payment{w.a.wallet(c), "11.5"})...)
 		}
-		during := []*order{w.order(w.a, w.currencies[round], "5.75", w.outsider(w.currencies[round]))}
+		during := []*withdrawalRequest{w.order(w.a, w.currencies[round], "5.75", w.external(w.currencies[round]))}
 		var group sync.WaitGroup
 		var refused error
-		group.Go(func() { refused = placeAll(during, func() {}, (*order).insist) })
-		for _, p := range patients {
+		group.Go(func() { refused = placeAll(during, func() {}, (*withdrawalRequest).insist) })
+		for _, p := range faulty {
 			w.eventually(fmt.Sprintf("the service runs into the node of %s with fault "+
 				"%s", p.chain, p.trouble), func() error {
-				return w.attend(p, brought)
+				return w.endFault(p, brought)
 			})
 		}
 		group.Wait()
@@ -53,15 +53,15 @@ func (w *harness) faults() {
 	w.paid(orders)
 }
 
-func (w *harness) befall(n *network, trouble string) *patient {
+func (w *harness) startFault(n *network, trouble string) *faultyNode {
 	w.t.Helper()
-	p := &patient{network: n, trouble: trouble}
+	p := &faultyNode{network: n, trouble: trouble}
 	p.asked, p.failed = w.calls(n)
 	w.trouble(p, 3600)
 	return p
 }
 
-func (w *harness) trouble(p *patient, seconds int) {
+func (w *harness) trouble(p *faultyNode, seconds int) {
 	w.t.Helper()
 	w.must(w.sandbox.ask(http.MethodPost, "/fault",
 		map[string]any{"chain": p.chain, "kind": p.trouble, "seconds": seconds}, nil))
@@ -81,8 +81,8 @@ func (w *harness) calls(n *network) (asked, failed *big.Rat) {
 // enough is a number of calls which shows that the service has looked for blocks again, more than once.
 const enough = 12
 
-// attend ends the fault of a node once the service has run into it, and checks that no payment was recorded.
-func (w *harness) attend(p *patient, brought []receipt) error {
+// endFault ends the fault of a node once the service has run into it, and checks that no payment was recorded.
+func (w *harness) endFault(p *faultyNode, brought []receipt) error {
 	asked, failed := w.calls(p.network)
 	asked.Sub(asked, p.asked)
 	failed.Sub(failed, p.failed)

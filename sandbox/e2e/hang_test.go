@@ -25,7 +25,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w := newRemoteSigner(t, build(t), s.URL())
+	w := newSeparateService(t, build(t), s.URL())
 	l := w.load(1)
 	w.loaded(l, 1)
 	s.Pause()

@@ -38,21 +38,21 @@ type harness struct {
 
 	a, b, c *account
 
-	mu     sync.Mutex
-	ours   map[*network][]string  // addresses of wallets and charges, without memos
-	small  map[*currency]*big.Int // deposits below the minimum: their sum
-	stray  map[*currency]*big.Int // unattributed deposits
-	late   []charge               // charges to pay after they have expired
-	orders []*order
-	drafts int
+	mu       sync.Mutex
+	ours     map[*network][]string  // addresses of wallets and charges, without memos
+	small    map[*currency]*big.Int // deposits below the minimum: their sum
+	stray    map[*currency]*big.Int // unattributed deposits
+	late     []charge               // charges to pay after they have expired
+	orders   []*withdrawalRequest
+	requests int
 }
 
 func newHarness(t *testing.T, p programs, database string, endpoints int) *harness {
-	return newWorldOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: endpoints})
+	return newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: endpoints})
 }
 
-// newWorldOf starts what a harness's settings ask for.
-func newWorldOf(t *testing.T, w *harness) *harness {
+// newHarnessOf starts what a harness's settings ask for.
+func newHarnessOf(t *testing.T, w *harness) *harness {
 	w.currencies, w.hook, w.ours = everything(), listen(t), map[*network][]string{}
 	if w.chains != "" {
 		w.currencies = w.that(func(c *currency) bool { return slices.Contains(strings.Split(w.chains, ","), c.chain) })
@@ -60,7 +60,7 @@ func newWorldOf(t *testing.T, w *harness) *harness {
 	w.small, w.stray = map[*currency]*big.Int{}, map[*currency]*big.Int{}
 	for _, c := range w.currencies {
 		if w.small[c], w.stray[c] = new(big.Int), new(big.Int); c.memo {
-			w.stray[c] = c.units(c.capital) // nothing distinguishes it from other deposits there
+			w.stray[c] = c.units(c.operatorFunds) // nothing distinguishes it from other deposits there
 		}
 	}
 	w.start()
@@ -249,8 +249,8 @@ func (w *harness) onChain(c *currency, address string) *big.Int {
 	return c.units(held.Balance)
 }
 
-// outsider is a new external address.
-func (w *harness) outsider(c *currency) string {
+// external is a new external address.
+func (w *harness) external(c *currency) string {
 	w.t.Helper()
 	var made struct{ Address string }
 	w.must(w.sandbox.ask(http.MethodPost, "/address", params{"currency": c.code}, &made))

@@ -66,7 +66,7 @@ func (w *harness) killedInBurst() {
 
 // killedWhileOrdering kills the process while withdrawals are placed, and again while they are paid.
 func (w *harness) killedWhileOrdering() {
-	orders := w.outside("5.5", 1)
+	orders := w.toExternal("5.5", 1)
 	var answers atomic.Int32
 	enough, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -75,13 +75,13 @@ func (w *harness) killedWhileOrdering() {
 			if answers.Add(1) == 10 {
 				close(enough)
 			}
-		}, (*order).place)
+		}, (*withdrawalRequest).place)
 	}()
 	<-enough
 	w.sandbox.kill()
 	<-done
 	w.restart()
-	w.must(placeAll(orders, func() {}, (*order).insist))
+	w.must(placeAll(orders, func() {}, (*withdrawalRequest).insist))
 	w.eventually("the first withdrawals are broadcast", func() error {
 		for _, o := range orders {
 			if got, err := o.look(); err != nil || got.Status == "broadcast" || got.Status == "confirmed" {
@@ -92,6 +92,6 @@ func (w *harness) killedWhileOrdering() {
 	})
 	w.sandbox.kill()
 	w.restart()
-	w.must(placeAll(orders, func() {}, (*order).insist))
+	w.must(placeAll(orders, func() {}, (*withdrawalRequest).insist))
 	w.paid(orders)
 }

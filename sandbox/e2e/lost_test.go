@@ -28,13 +28,13 @@ const fewChains = "bitcoin,ethereum,tron"
 
 func loseAPayment(t *testing.T, p programs, fresh bool) {
 	c := newCluster(t, patroni.Config{})
-	w := newRemoteSignerOf(t, p, c.URL(), fewChains)
+	w := newSeparateServiceOf(t, p, c.URL(), fewChains)
 	for _, native := range w.currencies {
 		w.credited(w.bring(native, payment{w.a.wallet(native), "35.5"})...)
 	}
 	w.run("halt", "--all", "--reason", "the standby must have the waiting withdrawals, and not their payment")
-	orders := w.outside("6.25", 1)
-	w.must(placeAll(orders, func() {}, (*order).place))
+	orders := w.toExternal("6.25", 1)
+	w.must(placeAll(orders, func() {}, (*withdrawalRequest).place))
 	primary, err := c.WaitPrimary(t.Context(), -1)
 	w.must(err)
 	w.must(c.WaitCaughtUp(t.Context(), primary))
@@ -59,8 +59,8 @@ func loseAPayment(t *testing.T, p programs, fresh bool) {
 	w.ready()
 	w.run("resume", "--all") // the record that this was done before is lost as well
 	w.paid(orders)
-	next := w.outside("5.5", 1)
-	w.must(placeAll(next, func() {}, (*order).place))
+	next := w.toExternal("5.5", 1)
+	w.must(placeAll(next, func() {}, (*withdrawalRequest).place))
 	w.paid(next) // without a wait: the journal knows every payment
 	if found := w.recoveries(); len(found.Chains)+len(found.Items) > 0 {
 		t.Errorf("chains are still in recovery: %+v", found)

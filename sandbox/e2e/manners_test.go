@@ -12,9 +12,9 @@ var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600"
 	"batch-of-3",
 	"small-body", "limited", "limited-date"}
 
-// playProviders has payments come in and go out while nodes are served as providers serve them. Everything arrives
+// runProviders has payments come in and go out while nodes are served as providers serve them. Everything arrives
 // while the manner lasts.
-func playProviders(w *harness) {
+func runProviders(w *harness) {
 	w.stock()
 	for round := range manners {
 		w.during(round)
@@ -54,10 +54,10 @@ func (w *harness) during(round int) {
 		}
 	}
 	set(3600)
-	orders := w.outside("5.25", 1)
+	orders := w.toExternal("5.25", 1)
 	var group sync.WaitGroup
 	var refused error
-	group.Go(func() { refused = placeAll(orders, func() {}, (*order).insist) })
+	group.Go(func() { refused = placeAll(orders, func() {}, (*withdrawalRequest).insist) })
 	var brought []receipt
 	for _, c := range w.currencies {
 		brought = append(brought, w.bring(c, payment{w.a.wallet(c), "6.5"}, payment{w.a.wallet(c), "4.25"})...)

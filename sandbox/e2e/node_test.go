@@ -66,7 +66,7 @@ func rpc(url, method string, out any, params ...any) error {
 	return json.Unmarshal(whole.Result, out)
 }
 
-// isAbsent reports the codes with which a Solana node says that a slot has no block: it was skipped, or it is the
+// absent are the codes with which a Solana node says that a slot has no block: it was skipped, or it is the
 // newest, which is not available yet and holds no transaction of the service once everything is settled.
 var absent = map[int]bool{-32004: true, -32007: true, -32009: true}
 

@@ -96,7 +96,7 @@ func (w *harness) solvent(n *network, owed map[*currency]*big.Int, lines map[str
 			books.Sub(books, took)
 		}
 		if !c.token && !c.memo {
-			books.Add(books, c.units(c.capital)) // where addresses are shared, it is among the unattributed deposits
+			books.Add(books, c.units(c.operatorFunds)) // unattributed where addresses are shared
 		}
 		if books.Cmp(lies) != 0 {
 			w.t.Errorf("%s: the books say %v, the chain %v: %v too much", c.code, books, lies, new(big.Int).Sub(books, lies))

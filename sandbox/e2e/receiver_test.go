@@ -165,17 +165,17 @@ func (w *harness) builtInReceiver() {
 	w.mine(untilFinal)
 	w.settled("confirmed", list...)
 	w.eventually("the sandbox's own receiver gets the webhook", func() error {
-		var told struct{ Deliveries []struct{ Body string } }
-		if err := w.sandbox.ask(http.MethodGet, "/webhooks", nil, &told); err != nil {
+		var notified struct{ Deliveries []struct{ Body string } }
+		if err := w.sandbox.ask(http.MethodGet, "/webhooks", nil, &notified); err != nil {
 			return err
 		}
-		for _, d := range told.Deliveries {
+		for _, d := range notified.Deliveries {
 			var e event
 			if err := json.Unmarshal([]byte(d.Body), &e); err == nil && l.of(list[0].hash, "2.25")(e) {
 				return nil
 			}
 		}
-		return fmt.Errorf("%d deliveries, and none of %s", len(told.Deliveries), list[0].hash)
+		return fmt.Errorf("%d deliveries, and none of %s", len(notified.Deliveries), list[0].hash)
 	})
 	w.blocks("auto")
 }

@@ -13,9 +13,9 @@ type taken struct {
 	raw json.RawMessage
 }
 
-// takeBack replaces the newest blocks of the payments' networks by others without the payments, and without what else
+// reorgOut replaces the newest blocks of the payments' networks by others without the payments, and without what else
 // is to be dropped.
-func (w *harness) takeBack(depth func(*network) int, drop map[*network][]string, payments ...receipt) []taken {
+func (w *harness) reorgOut(depth func(*network) int, drop map[*network][]string, payments ...receipt) []taken {
 	w.t.Helper()
 	var list []taken
 	for _, r := range payments {
@@ -49,9 +49,9 @@ func receipts(list []taken) []receipt {
 // forks is how deep a network can be reorganized below what is final.
 func forks(n *network) int { return n.forks }
 
-// reorganise replaces blocks before finality: one payment stays and only its block changes, one is reorged out and
+// reorgBlocks replaces blocks before finality: one payment stays and only its block changes, one is reorged out and
 // comes back later, and one never comes back.
-func (w *harness) reorganise() {
+func (w *harness) reorgBlocks() {
 	w.blocks("manual")
 	list := w.that(func(c *currency) bool { return c.forks > 0 })
 	before := map[*currency]*big.Int{}
@@ -68,7 +68,7 @@ func (w *harness) reorganise() {
 		w.settled(r.seen("pending"), r)
 	}
 	first := w.shown(append(append([]receipt{}, kept...), back...))
-	lost := w.takeBack(forks, map[*network][]string{}, append(append([]receipt{}, gone...), back...)...)
+	lost := w.reorgOut(forks, map[*network][]string{}, append(append([]receipt{}, gone...), back...)...)
 	for _, r := range receipts(lost) {
 		w.settled(r.seen("orphaned"), r)
 	}
@@ -174,7 +174,7 @@ func (w *harness) reversed(list []taken) {
 func (w *harness) frozen() {
 	w.t.Helper()
 	for _, c := range w.currencies {
-		if err := w.request(w.c, c, "5.25", w.outsider(c)).place(); !isCode(err, "withdrawals_frozen") {
+		if err := w.request(w.c, c, "5.25", w.external(c)).place(); !isCode(err, "withdrawals_frozen") {
 			w.t.Errorf("withdrawal of %s from a frozen account: %v", c.code, err)
 		}
 	}
@@ -188,7 +188,7 @@ func (w *harness) reverseAndReturn() {
 	for _, r := range list {
 		w.must(w.order(w.c, r.currency, "7.25", w.b.wallet(r.currency).Address).place())
 	}
-	lost := w.takeBack(past, map[*network][]string{}, list...)
+	lost := w.reorgOut(past, map[*network][]string{}, list...)
 	w.reversed(lost)
 	for _, r := range list {
 		if left := w.c.balance(r.currency); left.Cmp(r.units("-7.25")) != 0 {
@@ -210,9 +210,9 @@ func (w *harness) reverseAndReturn() {
 // withdrawable pays an external address in each currency from the third account.
 func (w *harness) withdrawable(list []receipt, amount string) {
 	w.t.Helper()
-	var orders []*order
+	var orders []*withdrawalRequest
 	for _, r := range list {
-		o := w.order(w.c, r.currency, amount, w.outsider(r.currency))
+		o := w.order(w.c, r.currency, amount, w.external(r.currency))
 		w.must(o.insist())
 		orders = append(orders, o)
 	}
@@ -232,7 +232,7 @@ func (w *harness) reverseForGood() {
 		w.must(err)
 		drop[o.network] = append(drop[o.network], *got.HashID)
 	}
-	lost := w.takeBack(past, drop, list...)
+	lost := w.reorgOut(past, drop, list...)
 	w.reversed(lost)
 	again := w.credit("4.5", wallets)
 	w.frozen()
@@ -250,11 +250,11 @@ func (w *harness) reverseForGood() {
 }
 
 // underWay requests a withdrawal of each currency whose network can reverse it, and waits until it is broadcast.
-func (w *harness) underWay(amount string) []*order {
+func (w *harness) underWay(amount string) []*withdrawalRequest {
 	w.t.Helper()
-	var orders []*order
+	var orders []*withdrawalRequest
 	for _, c := range w.that(func(c *currency) bool { return c.reverses }) {
-		o := w.order(w.a, c, amount, w.outsider(c))
+		o := w.order(w.a, c, amount, w.external(c))
 		w.must(o.insist())
 		orders = append(orders, o)
 	}

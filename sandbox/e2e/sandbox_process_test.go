@@ -52,8 +52,8 @@ func build(t *testing.T) programs {
 	return p
 }
 
-// facts is the line that the sandbox prints when it is ready.
-type facts struct {
+// startInfo is the line that the sandbox prints when it is ready.
+type startInfo struct {
 	API, Dashboard, Control                     string
 	AccountID, APIKey, APISecret, WebhookSecret string
 	Chains                                      map[string]struct{ RPC string }
@@ -61,7 +61,7 @@ type facts struct {
 
 // sandboxProcess is one run of the sandbox.
 type sandboxProcess struct {
-	facts
+	startInfo
 	command *exec.Cmd
 	log     *tail
 	ended   chan struct{} // closed once the process has ended
@@ -140,7 +140,7 @@ func start(w *harness) *sandboxProcess {
 	}()
 	select {
 	case text := <-line:
-		if err := json.Unmarshal(text, &b.facts); err != nil {
+		if err := json.Unmarshal(text, &b.startInfo); err != nil {
 			t.Fatalf("the sandbox prints %q: %v\n%s", text, err, b.log)
 		}
 	case <-time.After(patience):

@@ -23,14 +23,14 @@ type server struct {
 	err     error         // error of its end
 }
 
-// newRemoteSigner is a harness whose service is a process of its own: it is started, and ready.
-func newRemoteSigner(t *testing.T, p programs, database string) *harness {
-	return newRemoteSignerOf(t, p, database, "")
+// newSeparateService is a harness whose service is a process of its own: it is started, and ready.
+func newSeparateService(t *testing.T, p programs, database string) *harness {
+	return newSeparateServiceOf(t, p, database, "")
 }
 
-// newRemoteSignerOf is newRemoteSigner with some of the chains, and with additions to the environment.
-func newRemoteSignerOf(t *testing.T, p programs, database, chains string, environment ...string) *harness {
-	w := newWorldOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains,
+// newSeparateServiceOf is newRemoteSigner with some of the chains, and with additions to the environment.
+func newSeparateServiceOf(t *testing.T, p programs, database, chains string, environment ...string) *harness {
+	w := newHarnessOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains,
 		listen: freePort(t), admin: freePort(t),
 		environment: environment})
 	w.serve()

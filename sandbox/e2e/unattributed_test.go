@@ -49,19 +49,19 @@ func runUnattributed(w *harness) {
 		token.WalletAtAddress.WalletID != matic.WalletID {
 		w.t.Errorf("the reasons are %+v and %+v", unknown, token)
 	}
-	w.keepCapital(xrp.currency)
+	w.keepOperatorFunds(xrp.currency)
 	w.refused("is of XRP and the deposit of USDT-MATIC", "assign", token.DepositID, "--wallet", xrp.WalletID)
 	w.refused("is our own", "return", unknown.DepositID, "--to", xrp.Address)
 	w.refused("not a payable address", "return", unknown.DepositID, "--to", matic.Address)
 	w.refused("cannot be paid back there", "return", little.DepositID, "--to",
-		w.outsider(xrp.currency)) // less than a new account's reserve
+		w.external(xrp.currency)) // less than a new account's reserve
 	w.refused("cannot be paid back there", "return", spare.DepositID, "--to", "0x0000000000000000000000000000000000000000")
 	w.run("unattributed", "keep", little.DepositID)
 	w.run("unattributed", "assign", untagged.DepositID, "--wallet", xrp.WalletID, "--note", "forgot the tag")
 	w.run("unattributed", "assign", token.DepositID, "--wallet", usdt.WalletID)
 	assigned := receipt{xrp, untagged.HashID, []string{"25.5"}}
 	w.credited(assigned, receipt{usdt, token.HashID, []string{"12.5"}})
-	toXRP, toUSDT := w.outsider(xrp.currency), w.outsider(usdt.currency)
+	toXRP, toUSDT := w.external(xrp.currency), w.external(usdt.currency)
 	w.run("unattributed", "return", unknown.DepositID, "--to", toXRP, "--to-memo", "77", "--note", "wrong tag")
 	w.run("unattributed", "return", spare.DepositID, "--to", toUSDT)
 	w.sandbox.kill() // while it pays
@@ -77,9 +77,9 @@ func runUnattributed(w *harness) {
 		w.eventually("a token is swept to its hot "+
 			"wallet", func() error { return w.holds(usdt.currency, address, want) })
 	}
-	o := w.order(w.a, xrp.currency, "20", w.outsider(xrp.currency))
+	o := w.order(w.a, xrp.currency, "20", w.external(xrp.currency))
 	w.must(o.place())
-	w.paid([]*order{o})
+	w.paid([]*withdrawalRequest{o})
 	w.arrived(o)
 	if left := w.list(); len(left) != 0 {
 		w.t.Errorf("unresolved are %+v", left)
@@ -131,12 +131,12 @@ func (w *harness) astray(hash string) (found unattributed) {
 	return found
 }
 
-// keepCapital keeps the operator's own XRP, which comes without a tag.
-func (w *harness) keepCapital(c *currency) {
+// keepOperatorFunds keeps the operator's own XRP, which comes without a tag.
+func (w *harness) keepOperatorFunds(c *currency) {
 	w.t.Helper()
 	kept := 0
 	for _, l := range w.list() {
-		if l.Currency == c.code && c.units(l.Amount).Cmp(c.units(c.capital)) == 0 {
+		if l.Currency == c.code && c.units(l.Amount).Cmp(c.units(c.operatorFunds)) == 0 {
 			w.run("unattributed", "keep", l.DepositID, "--note", "capital")
 			kept++
 		}

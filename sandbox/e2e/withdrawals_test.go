@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// order is a withdrawal that is requested, as often as necessary.
-type order struct {
+// withdrawalRequest is a withdrawal that is requested, as often as necessary.
+type withdrawalRequest struct {
 	*currency
 	account              *account
 	key, amount, address string
@@ -21,17 +21,17 @@ type order struct {
 }
 
 // request prepares a withdrawal that may be refused; place requests it.
-func (w *harness) request(a *account, c *currency, amount, address string) *order {
+func (w *harness) request(a *account, c *currency, amount, address string) *withdrawalRequest {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.drafts++
+	w.requests++
 	inside := slices.Contains(w.ours[c.network], base(address))
-	return &order{account: a, key: fmt.Sprintf("order-%d", w.drafts), currency: c, amount: amount, address: address,
-		inside: inside}
+	return &withdrawalRequest{account: a, key: fmt.Sprintf("order-%d", w.requests), currency: c, amount: amount,
+		address: address, inside: inside}
 }
 
 // order prepares a withdrawal that must be paid.
-func (w *harness) order(a *account, c *currency, amount, address string) *order {
+func (w *harness) order(a *account, c *currency, amount, address string) *withdrawalRequest {
 	o := w.request(a, c, amount, address)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,7 +40,7 @@ func (w *harness) order(a *account, c *currency, amount, address string) *order 
 }
 
 // place requests the withdrawal. All answers ever given must name the same one.
-func (o *order) place() error {
+func (o *withdrawalRequest) place() error {
 	var made struct{ Withdrawal withdrawal }
 	err := o.account.call(http.MethodPost, "account/withdraw",
 		params{"currency": o.code, "amount": o.amount, "address": o.address},
@@ -59,7 +59,7 @@ func (o *order) place() error {
 	return nil
 }
 
-func (o *order) look() (withdrawal, error) {
+func (o *withdrawalRequest) look() (withdrawal, error) {
 	var found struct{ Withdrawal withdrawal }
 	err := o.account.call(http.MethodGet, "account/withdrawal", params{"withdrawalID": o.id}, nil, &found)
 	return found.Withdrawal, err
@@ -67,7 +67,7 @@ func (o *order) look() (withdrawal, error) {
 
 // insist repeats a request for as long as the service asks for that: a request that died with its process holds its
 // idempotency key for a while, and a chain that is unreachable cannot be asked for its fee.
-func (o *order) insist() (err error) {
+func (o *withdrawalRequest) insist() (err error) {
 	waited := o.account.w.persist(func() error {
 		if err = o.place(); isCode(err, "unavailable") {
 			return err
@@ -77,13 +77,13 @@ func (o *order) insist() (err error) {
 	return errors.Join(waited, err)
 }
 
-// outside makes so many withdrawals to new external addresses in every currency.
-func (w *harness) outside(amount string, count int) []*order {
+// toExternal makes so many withdrawals to new external addresses in every currency.
+func (w *harness) toExternal(amount string, count int) []*withdrawalRequest {
 	w.t.Helper()
-	var list []*order
+	var list []*withdrawalRequest
 	for _, c := range w.currencies {
 		for range count {
-			list = append(list, w.order(w.a, c, amount, w.outsider(c)))
+			list = append(list, w.order(w.a, c, amount, w.external(c)))
 		}
 	}
 	return list
@@ -94,7 +94,7 @@ const copies = 3
 
 // placeAll sends all requests at once, each several times, and calls answered after each success. It returns what
 // went wrong.
-func placeAll(orders []*order, answered func(), place func(*order) error) error {
+func placeAll(orders []*withdrawalRequest, answered func(), place func(*withdrawalRequest) error) error {
 	var group sync.WaitGroup
 	errs := make([]error, len(orders)*copies)
 	for i := range errs {
@@ -109,7 +109,7 @@ func placeAll(orders []*order, answered func(), place func(*order) error) error 
 }
 
 // paid waits until all withdrawals are confirmed.
-func (w *harness) paid(orders []*order) {
+func (w *harness) paid(orders []*withdrawalRequest) {
 	w.t.Helper()
 	for _, o := range orders {
 		w.eventually("withdrawal of "+o.code+" is confirmed", func() error {
@@ -125,11 +125,11 @@ func (w *harness) paid(orders []*order) {
 // withdraw pays external addresses in all currencies, while the deposits that fund them are still swept and another
 // account tries to withdraw more than it has.
 func (w *harness) withdraw() {
-	orders := w.outside("6.25", 2)
+	orders := w.toExternal("6.25", 2)
 	greedy := w.overdraw()
 	var group sync.WaitGroup
 	var placed error
-	group.Go(func() { placed = placeAll(orders, func() {}, (*order).place) })
+	group.Go(func() { placed = placeAll(orders, func() {}, (*withdrawalRequest).place) })
 	for _, c := range w.currencies {
 		group.Go(func() { w.oneOf(greedy[c]) })
 	}
@@ -137,33 +137,33 @@ func (w *harness) withdraw() {
 	w.must(placed)
 	w.paid(orders)
 	for _, c := range w.currencies {
-		w.paid(slices.DeleteFunc(greedy[c], func(o *order) bool { return o.id == "" }))
+		w.paid(slices.DeleteFunc(greedy[c], func(o *withdrawalRequest) bool { return o.id == "" }))
 	}
 }
 
 // overdraw prepares withdrawals of the second account of which it can pay one in each currency.
-func (w *harness) overdraw() map[*currency][]*order {
+func (w *harness) overdraw() map[*currency][]*withdrawalRequest {
 	w.t.Helper()
-	drafts := map[*currency][]*order{}
+	requests := map[*currency][]*withdrawalRequest{}
 	for _, c := range w.currencies {
 		most := new(big.Int).Quo(new(big.Int).Mul(w.b.balance(c), big.NewInt(6)), big.NewInt(10))
 		for range 4 {
-			drafts[c] = append(drafts[c], w.request(w.b, c, c.floor(most), w.outsider(c)))
+			requests[c] = append(requests[c], w.request(w.b, c, c.floor(most), w.external(c)))
 		}
 	}
-	return drafts
+	return requests
 }
 
 // oneOf requests withdrawals at the same time: one is accepted, and the others are refused.
-func (w *harness) oneOf(drafts []*order) {
+func (w *harness) oneOf(requests []*withdrawalRequest) {
 	var group sync.WaitGroup
-	errs := make([]error, len(drafts))
-	for i, o := range drafts {
+	errs := make([]error, len(requests))
+	for i, o := range requests {
 		group.Go(func() { errs[i] = o.place() })
 	}
 	group.Wait()
 	taken := 0
-	for i, o := range drafts {
+	for i, o := range requests {
 		switch {
 		case errs[i] == nil:
 			taken++
@@ -176,6 +176,6 @@ func (w *harness) oneOf(drafts []*order) {
 	}
 	if taken != 1 {
 		w.t.Errorf("%d withdrawals of %s %s were accepted, the balance covers "+
-			"one", taken, drafts[0].amount, drafts[0].code)
+			"one", taken, requests[0].amount, requests[0].code)
 	}
 }

@@ -148,10 +148,10 @@ func TestAFlakyNodeFailsNowAndThen(t *testing.T) {
 func TestABalancerNeverAsksTheSameNodeTwice(t *testing.T) {
 	t.Parallel()
 	height := 0
-	tell := func(h int) http.Handler {
+	report := func(h int) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, h) })
 	}
-	l := New(func(http.Handler) (http.Handler, error) { return tell(height), nil }, time.Now)
+	l := New(func(http.Handler) (http.Handler, error) { return report(height), nil }, time.Now)
 	h := l.Wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, height) }))
 	if err := l.Set(Balanced, time.Minute); err != nil {
 		t.Fatal(err)

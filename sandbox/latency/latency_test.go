@@ -85,11 +85,11 @@ type bench struct {
 	setup    setup
 	currency bursar.Currency
 	wallet   string
-	told     chan time.Time // when each credit's webhook began
+	credited chan time.Time // when each credit's webhook began
 }
 
 func newBench(b *testing.B, id bursar.ChainID, database string) *bench {
-	s := &bench{B: b, setup: setups()[id], told: make(chan time.Time, 100)}
+	s := &bench{B: b, setup: setups()[id], credited: make(chan time.Time, 100)}
 	var err error
 	s.chain, err = chains.Start(b.Context(), id, chains.Options{Manual: true, Log: slog.New(slog.DiscardHandler)})
 	s.must(err)
@@ -171,7 +171,7 @@ func (s *bench) receive(_ http.ResponseWriter, r *http.Request) {
 		s.Error(err)
 	}
 	if event.Response.Webhook.Event == client.EventDeposit {
-		s.told <- began
+		s.credited <- began
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *bench) once() time.Duration {
 	started := time.Now()
 	s.must(s.chain.Mine(s.setup.blocks))
 	select {
-	case began := <-s.told:
+	case began := <-s.credited:
 		return began.Sub(started)
 	case <-time.After(20 * time.Second):
 		s.Fatal("no webhook of the credit in time")

@@ -59,7 +59,7 @@ type VM struct {
 
 	mu     sync.Mutex // held during a call
 	stdout *bufio.Scanner
-	dead   error // why the child gives no more answers
+	ended  error // why the child gives no more answers
 }
 
 // Config configures a machine. The zero value is for a node that keeps blocks itself.
@@ -109,10 +109,10 @@ func Start(ctx context.Context, cfg Config) (*VM, error) {
 func (v *VM) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if errors.Is(v.dead, os.ErrClosed) {
+	if errors.Is(v.ended, os.ErrClosed) {
 		return nil
 	}
-	v.dead = os.ErrClosed
+	v.ended = os.ErrClosed
 	killed := v.child.Process.Kill()
 	if errors.Is(killed, os.ErrProcessDone) {
 		killed = nil
@@ -126,8 +126,8 @@ func (v *VM) Close() error {
 func (v *VM) call(r request, out any) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.dead != nil {
-		return v.dead
+	if v.ended != nil {
+		return v.ended
 	}
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -136,31 +136,31 @@ func (v *VM) call(r request, out any) error {
 	hurry := time.AfterFunc(patience, func() { v.child.Process.Kill() })
 	defer hurry.Stop()
 	if _, err := v.stdin.Write(append(line, '\n')); err != nil {
-		return v.died(err)
+		return v.end(err)
 	}
 	if !v.stdout.Scan() {
-		return v.died(errors.Join(v.stdout.Err(), io.ErrUnexpectedEOF))
+		return v.end(errors.Join(v.stdout.Err(), io.ErrUnexpectedEOF))
 	}
 	var refused struct {
 		Failed string `json:"failed"`
 	}
 	if err := json.Unmarshal(v.stdout.Bytes(), &refused); err != nil {
-		return v.died(err)
+		return v.end(err)
 	}
 	if refused.Failed != "" {
 		return fmt.Errorf("litesvm refuses to %s: %s", r.Op, refused.Failed)
 	}
 	if err := json.Unmarshal(v.stdout.Bytes(), out); err != nil {
-		return v.died(err)
+		return v.end(err)
 	}
 	return nil
 }
 
-// died makes every later call return the reason why the child ended.
-func (v *VM) died(why error) error {
+// end makes every later call return the reason why the child ended.
+func (v *VM) end(why error) error {
 	v.child.Process.Kill() // it may have ended already
-	v.dead = fmt.Errorf("litesvm ended: %w: %s", why, v.stderr.text())
-	return v.dead
+	v.ended = fmt.Errorf("litesvm ended: %w: %s", why, v.stderr.text())
+	return v.ended
 }
 
 // complaint keeps the first bytes of the child's standard error.

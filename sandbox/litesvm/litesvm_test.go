@@ -67,8 +67,9 @@ func TestBlockhashes(t *testing.T) {
 	}
 }
 
-// TestDeath checks that what ends the library ends the machine, and every call afterwards returns the reason.
-func TestDeath(t *testing.T) {
+// TestAnEndedMachineSaysWhy checks that what ends the library ends the machine, and every call afterwards returns the
+// reason.
+func TestAnEndedMachineSaysWhy(t *testing.T) {
 	t.Parallel()
 	vm := start(t, litesvm.Config{})
 	if _, err := vm.Send(litesvm.Order{Raw: []byte{1, 2, 3}}); err == nil ||

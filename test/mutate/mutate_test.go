@@ -260,7 +260,7 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 	}
 }
 
-func TestWhatStandsTwiceHasTwoNames(t *testing.T) {
+func TestEqualSitesHaveTwoNames(t *testing.T) {
 	one := site{file: "money/money.go", fn: "Pay", kind: "skip", text: "log()"}
 	sites := []site{one, one, {file: "money/money.go", fn: "Pay", kind: "true", text: "log()"}, one}
 	number(sites)

@@ -98,16 +98,16 @@ func (n *Node) extraNonce() (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]) >> 1, nil
 }
 
-// draft describes a block to build by hand, where the template generator, which knows only the best chain, does not
-// help.
-type draft struct {
+// blockDraft describes a block to build by hand, where the template generator, which knows only the best chain, does
+// not help.
+type blockDraft struct {
 	parent *blockInfo
 	txs    []*btcutil.Tx // in order, without the coinbase
 	fees   int64         // of txs
 	script []byte        // of the coinbase
 }
 
-func (n *Node) build(d draft) (*wire.MsgBlock, error) {
+func (n *Node) build(d blockDraft) (*wire.MsgBlock, error) {
 	nonce, err := n.extraNonce()
 	if err != nil {
 		return nil, err

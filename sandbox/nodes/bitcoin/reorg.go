@@ -54,14 +54,14 @@ func (n *Node) reorg(depth int, dropped map[chainhash.Hash]bool) error {
 		old = append([]*blockInfo{at}, old...)
 	}
 	script := n.otherScript(old[0].hash)
-	drafts := make([]draft, depth+1)
+	planned := make([]blockDraft, depth+1)
 	lost := n.lostOutputs(old, dropped)
 	for i, b := range old {
-		drafts[i] = n.keep(b.hash, lost)
+		planned[i] = n.keep(b.hash, lost)
 	}
 	parent := old[0].parent
 	var steps []step
-	for _, d := range drafts {
+	for _, d := range planned {
 		d.parent, d.script = parent, script
 		block, err := n.build(d)
 		if err != nil {
@@ -102,9 +102,9 @@ func (n *Node) lostOutputs(old []*blockInfo, dropped map[chainhash.Hash]bool) ma
 }
 
 // keep prepares the successor of an old block. Transactions that spend a lost output are lost too.
-func (n *Node) keep(block chainhash.Hash, lost map[chainhash.Hash]bool) draft {
+func (n *Node) keep(block chainhash.Hash, lost map[chainhash.Hash]bool) blockDraft {
 	undo := n.utxos.undo[block]
-	var d draft
+	var d blockDraft
 	for i, tx := range undo.txs[1:] {
 		if lost[*tx.Hash()] || spendsAny(tx, lost) {
 			lost[*tx.Hash()] = true

@@ -59,7 +59,7 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-func TestDoors(t *testing.T) {
+func TestHTTPRequestsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{User: "user", Password: "secret"})
 	host := n.listener.Addr().String()

@@ -105,7 +105,7 @@ func (n *Node) generateBlock(_ context.Context, p params) (any, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	d := draft{parent: n.tip(), script: script}
+	d := blockDraft{parent: n.tip(), script: script}
 	for _, item := range items {
 		tx, err := n.blockTx(item)
 		if err != nil {

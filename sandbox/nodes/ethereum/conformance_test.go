@@ -23,7 +23,7 @@ type mover struct {
 	token string // symbol of the token that the suite uses; empty: none
 	// onePerPayment pays each payment by a transaction of its own, because several transfers of one transaction to
 	// one address are a single sum where only balances are compared.
-	remoteSigner bool
+	onePerPayment bool
 }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -45,7 +45,7 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	for i, p := range payments {
 		outputs[i] = ethereum.Output{Address: p.Address.Base, Wei: p.Amount.Big()}
 	}
-	if m.remoteSigner {
+	if m.onePerPayment {
 		for i, o := range outputs {
 			id, err := m.node.Pay(o.Address, o.Wei)
 			if err != nil {
@@ -168,7 +168,8 @@ func TestAdapterConformance(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(c.Close)
-				return chaintest.Harness{Chain: c, Node: mover{node: node, remoteSigner: !tracing}, Unit: bursar.Units(1e18)}
+				m := mover{node: node, onePerPayment: !tracing}
+				return chaintest.Harness{Chain: c, Node: m, Unit: bursar.Units(1e18)}
 			})
 		})
 	}
@@ -227,7 +228,7 @@ func TestAdapterConformanceWithTokens(t *testing.T) {
 			t.Parallel()
 			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
 				node, c := startWithTokens(t, test.config, test.decimals)
-				moved := mover{node: node, token: test.token, remoteSigner: test.config.Trace == evm.TraceNone}
+				moved := mover{node: node, token: test.token, onePerPayment: test.config.Trace == evm.TraceNone}
 				return chaintest.Harness{Chain: c, Node: tokenMover{moved}, Unit: bursar.Units(1e18)}
 			})
 		})

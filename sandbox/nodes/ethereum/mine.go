@@ -65,7 +65,7 @@ type contents struct {
 // build makes a block on parent and stores it, with its state, next to the canonical chain. It fails if a requested
 // transaction cannot be included. Fresh randomness makes every block different from all others.
 func (n *Node) build(parent *types.Header, time uint64, c contents) (*types.Block, error) {
-	block, err := n.draft(parent, time, c)
+	block, err := n.buildBlock(parent, time, c)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (n *Node) build(parent *types.Header, time uint64, c contents) (*types.Bloc
 	return block, nil
 }
 
-func (n *Node) draft(parent *types.Header, time uint64, c contents) (*types.Block, error) {
+func (n *Node) buildBlock(parent *types.Header, time uint64, c contents) (*types.Block, error) {
 	var random, beaconRoot common.Hash
 	rand.Read(random[:]) // never fails
 	rand.Read(beaconRoot[:])

@@ -100,7 +100,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if n.purse, err = newPurse(); err != nil {
 		return nil, fmt.Errorf("start ethereum node: %w", err)
 	}
-	for _, step := range []func(context.Context) error{n.assemble, n.resume, n.bringOut, n.serve} {
+	for _, step := range []func(context.Context) error{n.assemble, n.resume, n.deployTokens, n.serve} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(fmt.Errorf("start ethereum node: %w", err), n.release())
 		}

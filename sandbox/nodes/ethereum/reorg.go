@@ -21,7 +21,7 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
 	if err := n.reorg(depth, drop); err != nil {
-		return fmt.Errorf("reorganise %d blocks: %w", depth, err)
+		return fmt.Errorf("reorg of %d blocks: %w", depth, err)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (n *Node) buildPossible(parent *types.Header, time uint64, txs []*types.Tra
 			return block, nil
 		}
 		bad := sort.Search(len(txs), func(i int) bool {
-			_, err := n.draft(parent, time, contents{txs: txs[:i+1]})
+			_, err := n.buildBlock(parent, time, contents{txs: txs[:i+1]})
 			return err != nil
 		})
 		if bad == len(txs) {

@@ -38,10 +38,10 @@ func TestReorgKeepsTransactions(t *testing.T) {
 	n := start(t, Config{})
 	a, b := n.NewAddress(), n.NewAddress()
 	mine(t, n, 5)
-	stranger := sign(t, n, 0, 2e9, &n.faucets[0].address, nil)
+	thirdParty := sign(t, n, 0, 2e9, &n.faucets[0].address, nil)
 	first := []string{pay(t, n, a, 1), pay(t, n, b, 2)}
 	mine(t, n, 1)
-	ask[string](t, n, "eth_sendRawTransaction", stranger.raw)
+	ask[string](t, n, "eth_sendRawTransaction", thirdParty.raw)
 	mine(t, n, 1)
 	second := []string{pay(t, n, a, 3)}
 	mine(t, n, 1)
@@ -53,8 +53,8 @@ func TestReorgKeepsTransactions(t *testing.T) {
 	if got := at(t, n, 6).Transactions; !slices.Equal(got, firstBefore) || len(got) != len(first) {
 		t.Errorf("block 6 has %v, want %v", got, firstBefore)
 	}
-	if got := at(t, n, 7).Transactions; !slices.Equal(got, []string{stranger.hash}) {
-		t.Errorf("block 7 has %v, want the third party's %s", got, stranger.hash)
+	if got := at(t, n, 7).Transactions; !slices.Equal(got, []string{thirdParty.hash}) {
+		t.Errorf("block 7 has %v, want the third party's %s", got, thirdParty.hash)
 	}
 	if got := at(t, n, 8).Transactions; !slices.Equal(got, second) {
 		t.Errorf("block 8 has %v, want %v", got, second)
@@ -111,7 +111,7 @@ func TestReorgDrops(t *testing.T) {
 	}
 }
 
-func TestReorgDropsEveryFaucetTurn(t *testing.T) {
+func TestReorgDropsPaymentsOfEveryFaucet(t *testing.T) {
 	t.Parallel()
 	n := start(t, Config{})
 	address := n.NewAddress()

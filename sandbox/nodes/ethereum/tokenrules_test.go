@@ -109,9 +109,9 @@ func (b *branch) wantHeld(symbol string, want uint64) {
 	}
 }
 
-// TestTokensOfOneChainAreNothingOnAnother pays the same address on three chains in one process: each adapter finds
+// TestATokenCountsOnItsOwnChainOnly pays the same address on three chains in one process: each adapter finds
 // its own chain's transfers only.
-func TestTokensOfOneChainAreNothingOnAnother(t *testing.T) {
+func TestATokenCountsOnItsOwnChainOnly(t *testing.T) {
 	t.Parallel()
 	one, bsc, polygon := newBranch(t, evm.Ethereum(), 6), newBranch(t, evm.BSC(), 18), newBranch(t, evm.Polygon(), 6)
 	if one.ours != bsc.ours || one.ours != polygon.ours {
@@ -132,7 +132,7 @@ func TestTokensOfOneChainAreNothingOnAnother(t *testing.T) {
 func TestTokenRules(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t, evm.Polygon(), 6)
-	stranger := b.node.NewAddress()
+	thirdParty := b.node.NewAddress()
 	pay := func(symbol, to string, amount int64) { b.does(b.node.PayToken(symbol, to, big.NewInt(amount))) }
 	shut := func(symbol, address string, listed bool) { b.does(b.node.ShutOut(symbol, address, listed)) }
 	for _, test := range []struct {
@@ -145,12 +145,12 @@ func TestTokenRules(t *testing.T) {
 		{"a transfer that returns true", "USDC", func() { pay("USDC", b.ours, 6) }, []uint64{6}, 6},
 		{"two transfers of one transaction", "USDC", func() {
 			b.does(b.node.PayTokenMany("USDC", []ethereum.Output{
-				{Address: b.ours, Wei: big.NewInt(1)}, {Address: stranger, Wei: big.NewInt(2)},
+				{Address: b.ours, Wei: big.NewInt(1)}, {Address: thirdParty, Wei: big.NewInt(2)},
 				{Address: b.ours, Wei: big.NewInt(1)},
 			}))
 		}, []uint64{1, 1}, 8},
 		{"nothing at all", "USDT", func() { pay("USDT", b.ours, 0) }, nil, 5},
-		{"a payment to an external address", "USDT", func() { pay("USDT", stranger, 9) }, nil, 5},
+		{"a payment to an external address", "USDT", func() { pay("USDT", thirdParty, 9) }, nil, 5},
 		{"a payment that the contract refuses", "USDC", func() {
 			shut("USDC", b.ours, true)
 			pay("USDC", b.ours, 7)
@@ -168,9 +168,9 @@ func TestTokenRules(t *testing.T) {
 	}
 }
 
-// TestUnlistedTokenIsNothing pays a bridged twin of a token, and a token that is not configured: neither is a
+// TestAnUnlistedTokenIsIgnored pays a bridged twin of a token, and a token that is not configured: neither is a
 // transfer.
-func TestUnlistedTokenIsNothing(t *testing.T) {
+func TestAnUnlistedTokenIsIgnored(t *testing.T) {
 	t.Parallel()
 	twin := ethereum.TokenSpec{Name: "USD Coin", Symbol: "USDC.e", Decimals: 6, Kind: ethereum.UsdcLike}
 	node, err := ethereum.Start(t.Context(),
@@ -226,24 +226,24 @@ func TestDecimalsArePinned(t *testing.T) {
 	}
 }
 
-// TestShutOutDestinationIsRefused quotes a payment to an address that the issuer has blocked: it is refused before
+// TestABlockedDestinationIsRefused quotes a payment to an address that the issuer has blocked: it is refused before
 // any money moves.
-func TestShutOutDestinationIsRefused(t *testing.T) {
+func TestABlockedDestinationIsRefused(t *testing.T) {
 	t.Parallel()
 	cfg := evm.Polygon()
 	cfg.Hot = "0x1111111111111111111111111111111111111111" // sender of the simulated call
 	b := newBranch(t, cfg, 6)
 	b.does(b.node.PayToken("USDC", cfg.Hot, big.NewInt(100)))
-	stranger := b.node.NewAddress()
+	thirdParty := b.node.NewAddress()
 	contract, err := b.node.Token("USDC")
 	if err != nil {
 		t.Fatal(err)
 	}
-	payment := chain.Payment{Address: bursar.Address{Base: stranger}, Contract: contract, Amount: bursar.Units(5)}
+	payment := chain.Payment{Address: bursar.Address{Base: thirdParty}, Contract: contract, Amount: bursar.Units(5)}
 	if _, err := b.chain.Quote(t.Context(), payment); err != nil {
 		t.Fatal(err)
 	}
-	b.does(b.node.ShutOut("USDC", stranger, true))
+	b.does(b.node.ShutOut("USDC", thirdParty, true))
 	var refused *chain.RefusedError
 	if fee, err := b.chain.Quote(t.Context(), payment); !errors.As(err, &refused) {
 		t.Errorf("the quote is %s (%v), want a refusal", fee, err)

@@ -88,9 +88,9 @@ func (t token) each() *big.Int {
 	return unit.Mul(unit, big.NewInt(wholeTokens))
 }
 
-// bringOut makes blocks until every configured token is deployed and distributed. On a chain that has them it makes
+// deployTokens makes blocks until every configured token is deployed and distributed. On a chain that has them it makes
 // none; after an interruption it continues.
-func (n *Node) bringOut(ctx context.Context) error {
+func (n *Node) deployTokens(ctx context.Context) error {
 	if len(n.tokens) == 0 {
 		return nil
 	}

@@ -161,8 +161,8 @@ func TestTokenPaymentToManyFitsTheProtocol(t *testing.T) {
 	wantTokens(t, n, "USDC", outputs[maxOutputs-1].Address, maxOutputs)
 }
 
-// TestShutOutAndDestroyed does to an address what issuers have done to real ones.
-func TestShutOutAndDestroyed(t *testing.T) {
+// TestBlockedAndDestroyed does to an address what issuers have done to real ones.
+func TestBlockedAndDestroyed(t *testing.T) {
 	t.Parallel()
 	n := start(t, both())
 	address := n.NewAddress()

@@ -81,7 +81,7 @@ func TestBehindStaysAsItWas(t *testing.T) {
 			t.Errorf("%s %v answers the same for the past and the present", q.method, q.params)
 		}
 	}
-	s := spend{from: w, to: n.NewAddress(), lamports: sol, blockhash: latest(t, n, "finalized")}
+	s := plan{from: w, to: n.NewAddress(), lamports: sol, blockhash: latest(t, n, "finalized")}
 	send := question{"sendTransaction", []any{base64.StdEncoding.EncodeToString(s.bytes()), object{"encoding": "base64"}}}
 	var sent struct{ Result string }
 	if err := json.Unmarshal([]byte(send.put(t, server.URL)), &sent); err != nil || sent.Result == "" {

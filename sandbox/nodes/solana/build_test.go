@@ -27,7 +27,7 @@ type use struct {
 	signs, writes bool
 }
 
-// step is an instruction to build.
+// doing is an instruction to build.
 type doing struct {
 	program key
 	uses    []use

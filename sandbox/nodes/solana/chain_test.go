@@ -121,7 +121,7 @@ func busy(t testing.TB, cfg solana.Config) (*solana.Node, []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		(spend{from: w, to: addresses[0], lamports: 1, blockhash: latest(t, n, "finalized")}).send(t, n,
+		(plan{from: w, to: addresses[0], lamports: 1, blockhash: latest(t, n, "finalized")}).send(t, n,
 			object{"skipPreflight": true})
 		if random.IntN(2) == 0 {
 			mine(t, n, 1+random.IntN(3))
@@ -221,25 +221,25 @@ func TestKill(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
-	for lines := bufio.NewScanner(out); len(told) < 200 && lines.Scan(); {
-		told = append(told, lines.Text())
+	var notified []string
+	for lines := bufio.NewScanner(out); len(notified) < 200 && lines.Scan(); {
+		notified = append(notified, lines.Text())
 	}
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if err := child.Wait(); err == nil || len(told) < 200 {
-		t.Fatalf("the child ended by itself after %d lines: %v", len(told), err)
+	if err := child.Wait(); err == nil || len(notified) < 200 {
+		t.Fatalf("the child ended by itself after %d lines: %v", len(notified), err)
 	}
 	n := start(t, solana.Config{DataDir: dir})
-	for _, line := range told {
+	for _, line := range notified {
 		field := strings.Fields(line)
 		if field[0] == "mined" && balance(t, n, field[1]) != sol {
 			t.Fatalf("%s is missing after the kill", line)
 		}
 	}
 	mine(t, n, 1)
-	for _, line := range told {
+	for _, line := range notified {
 		if field := strings.Fields(line); balance(t, n, field[1]) != sol {
 			t.Fatalf("%s is missing after the kill", line)
 		}
@@ -280,7 +280,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	}
 }
 
-func TestPaymentsThatAreNone(t *testing.T) {
+func TestInvalidPaymentsAreRefused(t *testing.T) {
 	t.Parallel()
 	n := start(t, solana.Config{})
 	many := make([]solana.Output, 17)

@@ -90,8 +90,8 @@ func (r *rivals) put(k key, a account) {
 		Executable: a.executable}))
 }
 
-// told is what one of them reports about a transaction.
-type told struct {
+// report is what one of them reports about a transaction.
+type report struct {
 	Err       any      `json:"err"`
 	Included  bool     `json:"included"`
 	Fee       uint64   `json:"fee"`
@@ -103,7 +103,7 @@ type told struct {
 }
 
 // feed gives both a transaction and fails the test unless they report the same about it. It returns their report.
-func (r *rivals) feed(what fmt.Stringer, raw []byte) told {
+func (r *rivals) feed(what fmt.Stringer, raw []byte) report {
 	r.t.Helper()
 	tx, err := parseTransaction(raw)
 	if errors.Is(err, errSanitize) {
@@ -112,12 +112,12 @@ func (r *rivals) feed(what fmt.Stringer, raw []byte) told {
 		if verdict.Err != "SanitizeFailure" {
 			r.t.Errorf("%s\nthe simulator reports that it is malformed, LiteSVM reports %+v", what, verdict)
 		}
-		return told{Err: verdict.Err}
+		return report{Err: verdict.Err}
 	}
 	r.must(err)
 	keys := append(tx.keys[:len(tx.keys):len(tx.keys)], r.loaded(tx)...)
 	simulated, real := r.simulator(tx), r.machine(tx, keys)
-	if foreign := usesMemo(tx); foreign { // a program that the simulator only pretends to run
+	if pretended := usesMemo(tx); pretended { // a program that the simulator only pretends to run
 		simulated.Units, simulated.Logs, real.Units, real.Logs = 0, nil, 0, nil
 	}
 	if real.Err == "InvalidProgramForExecution" && simulated.Err == "ProgramAccountNotFound" {
@@ -161,7 +161,7 @@ func (r *rivals) loaded(tx *transaction) []key {
 }
 
 // simulator sends with preflight, then without if that failed, and reads the finalized block.
-func (r *rivals) simulator(tx *transaction) (out told) {
+func (r *rivals) simulator(tx *transaction) (out report) {
 	r.t.Helper()
 	wire := base64.StdEncoding.EncodeToString(tx.raw)
 	options := map[string]any{"encoding": "base64", "preflightCommitment": "processed"}
@@ -180,7 +180,7 @@ func (r *rivals) simulator(tx *transaction) (out told) {
 	r.node.pool.keep(func(*transaction) bool { return false }) // the node would keep it; the machine forgets it
 	r.node.mu.Unlock()
 	var found struct {
-		Meta *told `json:"meta"`
+		Meta *report `json:"meta"`
 	}
 	if refused := r.ask("getTransaction", &found, tx.id().String(),
 		map[string]any{"maxSupportedTransactionVersion": 0}); refused != nil {
@@ -197,7 +197,7 @@ func (r *rivals) simulator(tx *transaction) (out told) {
 }
 
 // machine executes and compares the accounts before and after.
-func (r *rivals) machine(tx *transaction, keys []key) (out told) {
+func (r *rivals) machine(tx *transaction, keys []key) (out report) {
 	r.t.Helper()
 	var wanted [][]byte
 	for _, k := range keys {
@@ -217,7 +217,7 @@ func (r *rivals) machine(tx *transaction, keys []key) (out told) {
 		out.Before, out.After = append(out.Before, before[i].Lamports), append(out.After, a.Lamports)
 	}
 	if out.Fee == 0 {
-		return told{Err: out.Err}
+		return report{Err: out.Err}
 	}
 	out.Included, out.Units, out.Logs = true, verdict.Units, verdict.Logs
 	return out
@@ -286,7 +286,7 @@ func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tell := func(o outcome) string {
+		want := func(o outcome) string {
 			raw, err := json.Marshal([]any{o.err, o.units, o.notIncluded, o.fee, o.before, o.after})
 			if err != nil {
 				t.Fatal(err)
@@ -297,12 +297,12 @@ func TestRecordedTransactionsInLiteSVM(t *testing.T) {
 		if simulated.notIncluded { // no block, no fee
 			simulated.fee, simulated.before, simulated.after, real.before, real.after = 0, nil, nil, nil, nil
 		}
-		if a, b := tell(simulated), tell(real); a != b {
+		if a, b := want(simulated), want(real); a != b {
 			t.Errorf("%s: the simulator reports %s, LiteSVM %s", c.Name, a, b)
 		}
 		recorded := outcome{err: c.Err, units: c.Units, notIncluded: real.notIncluded, fee: real.fee, before: real.before,
 			after: real.after}
-		if a, b := tell(recorded), tell(real); a != b {
+		if a, b := want(recorded), want(real); a != b {
 			t.Errorf("%s: recorded is %s, LiteSVM reports %s", c.Name, a, b)
 		}
 	}
@@ -326,14 +326,14 @@ func TestReservedAddressesInLiteSVM(t *testing.T) {
 		r.must(err)
 		r.node.bank.accounts[to] = fromSVM(a[0])
 		m := making{payer: payer, blockhash: r.hash, doings: []doing{transferOfLamports(payer.key, to, 1_000_000_000)}}
-		told := r.feed(named(to.String()), m.raw())
-		if paid := told.Err == nil; paid == reserved[to.String()] {
-			t.Errorf("%s: reserved %t, the payment ended with %v", to, !paid, told.Err)
+		notified := r.feed(named(to.String()), m.raw())
+		if paid := notified.Err == nil; paid == reserved[to.String()] {
+			t.Errorf("%s: reserved %t, the payment ended with %v", to, !paid, notified.Err)
 		}
 	}
 }
 
-const seeds, plays = 4, 500
+const seeds, transactionsPerSeed = 4, 500
 
 // TestRandomTransactionsInLiteSVM checks that random transactions do the same in both: plain and versioned transfers
 // with and without lookup tables, several in one transaction, to oneself, to new accounts about the rent-exempt
@@ -347,17 +347,17 @@ func TestRandomTransactionsInLiteSVM(t *testing.T) {
 			r := newRivals(t)
 			g := newGambler(r, rand.New(rand.NewPCG(seed, 1)))
 			ends := map[string]int{}
-			for i := range plays {
+			for i := range transactionsPerSeed {
 				if i%100 == 99 {
 					old := r.hash
 					r.expire()
 					g.old = old
 				}
-				tell := g.play()
+				want := g.step()
 				if t.Failed() {
 					t.Fatalf("transaction %d of seed %d", i, seed)
 				}
-				ends[r.text(tell.Err)]++
+				ends[r.text(want.Err)]++
 			}
 			for _, end := range []string{`null`, `"BlockhashNotFound"`, `"AlreadyProcessed"`, `"SignatureFailure"`,
 				`"AccountNotFound"`,

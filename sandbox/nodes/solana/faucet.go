@@ -39,14 +39,14 @@ func (n *Node) Pay(address string, lamports uint64) (string, error) {
 
 // PayMany pays all outputs in one transaction.
 func (n *Node) PayMany(outputs []Output) (string, error) {
-	return n.pay(outputs, func(t *draft) { t.transfers(outputs) })
+	return n.pay(outputs, func(t *faucetTx) { t.transfers(outputs) })
 }
 
 // PayFailed makes a transaction whose first instruction pays and whose second fails: it is in a block, but no payment
 // happens.
 func (n *Node) PayFailed(address string, lamports uint64) (string, error) {
 	outputs := []Output{{address, lamports}}
-	return n.pay(outputs, func(t *draft) {
+	return n.pay(outputs, func(t *faucetTx) {
 		t.transfers(outputs)
 		t.transfers([]Output{{address, 1 << 63}})
 	})
@@ -55,7 +55,7 @@ func (n *Node) PayFailed(address string, lamports uint64) (string, error) {
 // PayByTable pays by a transaction of version 0 whose receivers come from an address lookup table: they are not among
 // its own keys.
 func (n *Node) PayByTable(outputs []Output) (string, error) {
-	return n.pay(outputs, func(t *draft) {
+	return n.pay(outputs, func(t *faucetTx) {
 		var table key
 		rand.Read(table[:]) // never fails
 		var addresses []byte
@@ -70,7 +70,7 @@ func (n *Node) PayByTable(outputs []Output) (string, error) {
 
 // PayV1 pays by a transaction of version 1.
 func (n *Node) PayV1(outputs []Output) (string, error) {
-	return n.pay(outputs, func(d *draft) { d.v1 = true; d.transfers(outputs) })
+	return n.pay(outputs, func(d *faucetTx) { d.v1 = true; d.transfers(outputs) })
 }
 
 // CloseAddress makes every payment to an address fail from the next block on. The real chain has no such account; it
@@ -99,21 +99,21 @@ func (n *Node) await(e event) error {
 	return n.record(step{Event: &e})
 }
 
-// draft describes a faucet transaction to build.
-type draft struct {
+// faucetTx describes a faucet transaction to build.
+type faucetTx struct {
 	paid  []Output
 	event *event // a lookup table with the receivers
 	v1    bool   // version 1, which uses no tables
 }
 
-func (d *draft) transfers(outputs []Output) { d.paid = append(d.paid, outputs...) }
+func (d *faucetTx) transfers(outputs []Output) { d.paid = append(d.paid, outputs...) }
 
 // pay builds, signs and keeps a faucet transaction.
-func (n *Node) pay(outputs []Output, fill func(*draft)) (string, error) {
+func (n *Node) pay(outputs []Output, fill func(*faucetTx)) (string, error) {
 	if len(outputs) == 0 || len(outputs) > maxOutputs {
 		return "", fmt.Errorf("pay: %d outputs, want 1 to %d", len(outputs), maxOutputs)
 	}
-	d := &draft{}
+	d := &faucetTx{}
 	for _, o := range outputs {
 		k, err := parseKey(o.Address)
 		if err != nil {
@@ -162,7 +162,7 @@ func (n *Node) poor(outputs []Output) error {
 }
 
 // sign encodes the transaction: a memo that makes it unlike any other, then the transfers.
-func (d *draft) sign(blockhash key) []byte {
+func (d *faucetTx) sign(blockhash key) []byte {
 	if d.v1 {
 		return d.signV1(blockhash)
 	}

@@ -24,7 +24,7 @@ func FuzzTransaction(f *testing.F) {
 		}
 		f.Add(wire)
 	}
-	d := &draft{event: &event{Kind: eventTable, Data: make([]byte, 32)}}
+	d := &faucetTx{event: &event{Kind: eventTable, Data: make([]byte, 32)}}
 	d.transfers([]Output{{key{}.String(), 1}})
 	f.Add(d.sign(key{}))
 	b := newBank(nativePrograms(), nil, 0)

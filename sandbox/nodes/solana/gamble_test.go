@@ -50,8 +50,8 @@ func (g *gambler) one() holder { return g.holders[g.dice.IntN(len(g.holders))] }
 // chance is true once in so many times.
 func (g *gambler) chance(in int) bool { return g.dice.IntN(in) == 0 }
 
-// play feeds both one more transaction.
-func (g *gambler) play() told {
+// step feeds both one more transaction.
+func (g *gambler) step() report {
 	if g.made++; g.made%25 == 0 {
 		g.refill()
 	}
@@ -77,7 +77,7 @@ func (g *gambler) play() told {
 	raw := m.raw()
 	switch {
 	case len(raw) > packetSize:
-		return g.play()
+		return g.step()
 	case g.chance(20):
 		raw[1+g.dice.IntN(64)] ^= 1 << g.dice.IntN(8)
 	case g.chance(20) && g.last != nil:

@@ -72,7 +72,7 @@ func TestLiteSVMEnds(t *testing.T) {
 		t.Fatalf("the chain was\n%s\nand is\n%s", before, after)
 	}
 	hash := latest(t, n, "finalized")
-	if _, code, message, _ := (spend{from: w, to: there, lamports: 1, blockhash: hash}).send(t, n,
+	if _, code, message, _ := (plan{from: w, to: there, lamports: 1, blockhash: hash}).send(t, n,
 		object{}); code != -32603 {
 		t.Fatalf("a preflight simulation without a machine: error %d: %s", code, message)
 	}

@@ -64,16 +64,16 @@ type Node struct {
 	ws      string
 	served  sync.WaitGroup
 
-	mu         sync.RWMutex // guards what follows
-	bank       *bank
-	pool       *pool
-	refused    []int   // versions of transactions that are refused
-	pending    []event // applied at the start of the next block
-	broken     error   // the journal could not be written: every change is refused
-	closed     bool
-	feeds      map[*feed]bool
-	subscribed uint64 // number of the newest subscription
-	toldRoot   int    // index of the newest finalized block that subscribers were notified of
+	mu           sync.RWMutex // guards what follows
+	bank         *bank
+	pool         *pool
+	refused      []int   // versions of transactions that are refused
+	pending      []event // applied at the start of the next block
+	broken       error   // the journal could not be written: every change is refused
+	closed       bool
+	feeds        map[*feed]bool
+	subscribed   uint64 // number of the newest subscription
+	notifiedRoot int    // index of the newest finalized block that subscribers were notified of
 
 	present *Node // nil except in a lagging view of a node, which forwards transactions to the node
 }
@@ -96,7 +96,7 @@ func Start(ctx context.Context, cfg Config) (*Node, error) {
 	if err := n.serve(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start solana node: %w", err), n.journal.close())
 	}
-	n.toldRoot = n.bank.final
+	n.notifiedRoot = n.bank.final
 	cfg.Log.Info("solana simulator started", "url", n.url, "websocket", n.ws, "slot", n.Height())
 	return n, nil
 }

@@ -11,10 +11,10 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if most := len(n.bank.blocks) - 1 - n.bank.final; depth > most {
-		return fmt.Errorf("reorganise %d blocks: only %d are not finalized, and finalized blocks are never replaced",
+		return fmt.Errorf("reorg of %d blocks: only %d are not finalized, and finalized blocks are never replaced",
 			depth, most)
 	}
-	return n.reorganise(depth, drop)
+	return n.replaceBlocks(depth, drop)
 }
 
 // Rollback is Reorg that also replaces finalized blocks. No real node does that; it shows how a reader handles a node
@@ -22,21 +22,21 @@ func (n *Node) Reorg(depth int, drop []string) error {
 func (n *Node) Rollback(depth int, drop []string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.reorganise(depth, drop)
+	return n.replaceBlocks(depth, drop)
 }
 
-func (n *Node) reorganise(depth int, drop []string) error {
+func (n *Node) replaceBlocks(depth int, drop []string) error {
 	if n.broken != nil {
 		return n.broken
 	}
 	if depth < 1 || depth >= len(n.bank.blocks) {
-		return fmt.Errorf("reorganise %d blocks: the chain has %d above its first", depth, len(n.bank.blocks)-1)
+		return fmt.Errorf("reorg of %d blocks: the chain has %d above its first", depth, len(n.bank.blocks)-1)
 	}
 	dropped := map[signature]bool{}
 	for _, text := range drop {
 		id, err := parseSignature(text)
 		if err != nil {
-			return fmt.Errorf("reorganise: drop %.100q: %w", text, err)
+			return fmt.Errorf("reorg: drop %.100q: %w", text, err)
 		}
 		dropped[id] = true
 	}
@@ -61,7 +61,7 @@ func (n *Node) reorganise(depth int, drop []string) error {
 			if err != nil {
 				n.bank.bringBack(old, i)
 				n.bank.accounts, n.bank.final = accounts, final
-				return fmt.Errorf("reorganise: %w", err)
+				return fmt.Errorf("reorg: %w", err)
 			}
 			if in {
 				plan.Txs = append(plan.Txs, t.raw)

@@ -38,12 +38,13 @@ func (n *Node) sendTransaction(p params) (any, error) {
 		if !t.verify() {
 			return nil, fail(codeSignature, "Transaction signature verification failure")
 		}
-		trial, err := n.try(t, o.Preflight)
+		simulated, err := n.try(t, o.Preflight)
 		if err != nil {
 			return nil, err
 		}
-		if trial.err != nil {
-			return nil, &rpcError{codePreflight, "Transaction simulation failed: " + explain(trial.err), trialView(trial)}
+		if simulated.err != nil {
+			message := "Transaction simulation failed: " + explain(simulated.err)
+			return nil, &rpcError{codePreflight, message, trialView(simulated)}
 		}
 	}
 	if n.broken != nil {
@@ -102,8 +103,8 @@ func (n *Node) simulateTransaction(p params) (any, error) {
 	if o.Replace {
 		t.blockhash = n.bank.at(o.Commitment).hash
 	}
-	trial, err := n.try(t, o.Commitment)
-	return n.in(o.Commitment, trialView(trial)), err
+	simulated, err := n.try(t, o.Commitment)
+	return n.in(o.Commitment, trialView(simulated)), err
 }
 
 // requestAirdrop pays from the faucet.

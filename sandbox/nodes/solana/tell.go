@@ -56,8 +56,8 @@ func (n *Node) describe(fresh []*block) {
 
 // newRoots returns the blocks that were finalized since the last call.
 func (n *Node) newRoots() []*block {
-	from := min(n.toldRoot, n.bank.final) // a rollback removes roots
-	n.toldRoot = n.bank.final
+	from := min(n.notifiedRoot, n.bank.final) // a rollback removes roots
+	n.notifiedRoot = n.bank.final
 	return n.bank.blocks[from+1 : n.bank.final+1]
 }
 

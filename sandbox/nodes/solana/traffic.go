@@ -13,7 +13,7 @@ const (
 )
 
 // signV1 encodes the transaction in version 1.
-func (d *draft) signV1(blockhash key) []byte {
+func (d *faucetTx) signV1(blockhash key) []byte {
 	keys := []key{faucetKey()}
 	for _, o := range d.paid {
 		k, _ := parseKey(o.Address) // pay has checked it
@@ -46,5 +46,5 @@ func (d *draft) signV1(blockhash key) []byte {
 
 // traffic is what every block of a busy chain also has: a transaction of version 1 that concerns no wallet.
 func (n *Node) traffic() (*transaction, error) {
-	return parseTransaction((&draft{v1: true}).sign(n.bank.at(finalized).hash))
+	return parseTransaction((&faucetTx{v1: true}).sign(n.bank.at(finalized).hash))
 }

@@ -109,9 +109,9 @@ func (e *ear) next(id json.Number) (string, any) {
 // want fails the test unless the next notification is of a subscription and has this content.
 func (e *ear) want(id json.Number, method, result string) {
 	e.Helper()
-	got, told := e.next(id)
-	if got != method || text(e, told) != result {
-		e.Fatalf("%s notifies %s, want %s %s", got, text(e, told), method, result)
+	got, notified := e.next(id)
+	if got != method || text(e, notified) != result {
+		e.Fatalf("%s notifies %s, want %s %s", got, text(e, notified), method, result)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestSignatureSubscription(t *testing.T) {
 	n, w := funded(t, solana.Config{FinalityDepth: 4})
 	e := listen(t, n.WebSocketURL())
 	there := n.NewAddress()
-	pay := spend{from: w, to: there, lamports: sol, blockhash: latest(t, n, "finalized")}
+	pay := plan{from: w, to: there, lamports: sol, blockhash: latest(t, n, "finalized")}
 	id, code, message, _ := pay.send(t, n, object{})
 	if code != 0 {
 		t.Fatal(message)
@@ -140,22 +140,22 @@ func TestSignatureSubscription(t *testing.T) {
 	confirmed := e.subscribe("signatureSubscribe", id, object{"commitment": "confirmed"})
 	finalized := e.subscribe("signatureSubscribe", id)
 	e.silent()
-	tell := func(level string) string {
+	want := func(level string) string {
 		return `{"context":{"apiVersion":"4.2.2","slot":` + text(t, get(t, n, "getSlot", object{"commitment": level})) +
 			`},"value":{"err":null}}`
 	}
 	mine(t, n, 1)
-	e.want(processed, "signatureNotification", tell("processed"))
+	e.want(processed, "signatureNotification", want("processed"))
 	mine(t, n, 1)
-	e.want(confirmed, "signatureNotification", tell("confirmed"))
+	e.want(confirmed, "signatureNotification", want("confirmed"))
 	e.silent()
 	mine(t, n, 3)
-	e.want(finalized, "signatureNotification", tell("finalized"))
+	e.want(finalized, "signatureNotification", want("finalized"))
 	if answer := text(t, e.ask("signatureUnsubscribe", finalized)); !strings.Contains(answer, "Invalid subscription id") {
 		t.Errorf("after its notification: %s", answer)
 	}
 	late := e.subscribe("signatureSubscribe", id, object{"commitment": "finalized"}) // it happened long ago
-	e.want(late, "signatureNotification", tell("finalized"))
+	e.want(late, "signatureNotification", want("finalized"))
 
 	failed, err := n.PayFailed(there, sol)
 	if err != nil {
@@ -163,18 +163,19 @@ func TestSignatureSubscription(t *testing.T) {
 	}
 	watched := e.subscribe("signatureSubscribe", failed,
 		object{"commitment": "processed", "enableReceivedNotification": true})
-	if _, told := e.next(watched); told.(object)["value"] != "receivedSignature" {
-		t.Errorf("the notification of receipt is %s", text(t, told))
+	if _, notified := e.next(watched); notified.(object)["value"] != "receivedSignature" {
+		t.Errorf("the notification of receipt is %s", text(t, notified))
 	}
 	mine(t, n, 1)
-	if _, told := e.next(watched); text(t, told.(object)["value"]) != `{"err":{"InstructionError":[2,{"Custom":1}]}}` {
-		t.Errorf("the notification of the failure is %s", text(t, told))
+	_, notified := e.next(watched)
+	if text(t, notified.(object)["value"]) != `{"err":{"InstructionError":[2,{"Custom":1}]}}` {
+		t.Errorf("the notification of the failure is %s", text(t, notified))
 	}
 }
 
-// TestSignatureSubscriptionThroughAReorganisation checks that a signature that a reorg drops is not notified at a
+// TestASignatureThatAReorgDropsIsNotNotified checks that a signature that a reorg drops is not notified at a
 // level that it has not reached.
-func TestSignatureSubscriptionThroughAReorganisation(t *testing.T) {
+func TestASignatureThatAReorgDropsIsNotNotified(t *testing.T) {
 	t.Parallel()
 	n, _ := funded(t, solana.Config{FinalityDepth: 6})
 	e := listen(t, n.WebSocketURL())
@@ -207,7 +208,7 @@ func TestSlotAndRootSubscriptions(t *testing.T) {
 	slots, roots := e.subscribe("slotSubscribe"), other.subscribe("rootSubscribe")
 	from := n.FinalHeight()
 	mine(t, n, 20)
-	var told []uint64
+	var notified []uint64
 	for range 20 {
 		method, result := e.next(slots)
 		slot := result.(object)
@@ -215,13 +216,14 @@ func TestSlotAndRootSubscriptions(t *testing.T) {
 		if method != "slotNotification" || err != nil || slot["parent"] == nil || slot["root"] == nil {
 			t.Fatalf("%s notifies %s", method, text(t, result))
 		}
-		if len(told) > 0 && text(t, slot["parent"]) != fmt.Sprint(told[len(told)-1]) {
-			t.Fatalf("slot %d follows %s, the one notified before was %d", number, slot["parent"], told[len(told)-1])
+		if len(notified) > 0 && text(t, slot["parent"]) != fmt.Sprint(notified[len(notified)-1]) {
+			last := notified[len(notified)-1]
+			t.Fatalf("slot %d follows %s, the one notified before was %d", number, slot["parent"], last)
 		}
-		told = append(told, uint64(number))
+		notified = append(notified, uint64(number))
 	}
-	if told[19] != n.Height() {
-		t.Errorf("the last slot is %d, the node at %d", told[19], n.Height())
+	if notified[19] != n.Height() {
+		t.Errorf("the last slot is %d, the node at %d", notified[19], n.Height())
 	}
 	listed := get(t, n, "getBlocks", from+1, n.FinalHeight()).([]any)
 	if len(listed) < 15 {
@@ -260,33 +262,33 @@ func TestAccountSubscription(t *testing.T) {
 	early := e.subscribe("accountSubscribe", there, object{"commitment": "confirmed", "encoding": "base64"})
 	final := e.subscribe("accountSubscribe", w.address(), object{"encoding": "base64"})
 	hash := latest(t, n, "finalized")
-	if _, code, message, _ := (spend{from: w, to: there, lamports: 2*sol - 5000, blockhash: hash}).send(t, n,
+	if _, code, message, _ := (plan{from: w, to: there, lamports: 2*sol - 5000, blockhash: hash}).send(t, n,
 		object{}); code != 0 {
 		t.Fatal(message)
 	}
 	mine(t, n, 1)
 	e.silent()
 	mine(t, n, 1)
-	method, told := e.next(early)
-	value := told.(object)["value"].(object)
+	method, notified := e.next(early)
+	value := notified.(object)["value"].(object)
 	if method != "accountNotification" || text(t, value["lamports"]) != "1999995000" ||
 		value["owner"] != strings.Repeat("1", 32) ||
 		text(t, value["data"]) != `["","base64"]` || text(t, value["space"]) != "0" {
-		t.Errorf("%s notifies %s", method, text(t, told))
+		t.Errorf("%s notifies %s", method, text(t, notified))
 	}
 	mine(t, n, 1)
 	e.silent()
 	mine(t, n, 1)
-	if _, told := e.next(final); text(t, told.(object)["value"].(object)["lamports"]) != "0" {
-		t.Errorf("the notification of a deleted account is %s", text(t, told))
+	if _, notified := e.next(final); text(t, notified.(object)["value"].(object)["lamports"]) != "0" {
+		t.Errorf("the notification of a deleted account is %s", text(t, notified))
 	}
 	mine(t, n, 3)
 	e.silent()
 }
 
-// TestSubscriptionsThatAreNone checks that errors in a message are answered, that messages without an id are not, and
-// that a connection has limits.
-func TestSubscriptionsThatAreNone(t *testing.T) {
+// TestInvalidSubscriptionsAreRefused checks that errors in a message are answered, that messages without an id are
+// not, and that a connection has limits.
+func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 	t.Parallel()
 	n, w := funded(t, solana.Config{})
 	e := listen(t, n.WebSocketURL())

@@ -37,8 +37,8 @@ func payer(t *testing.T) (*Node, *ecdsa.PrivateKey, common.Address) {
 // TestRefusals checks which transactions java-tron refuses, and with which codes.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	stranger := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte("an external account")))
-	poor := crypto.PubkeyToAddress(stranger.PublicKey)
+	external := crypto.ToECDSAUnsafe(crypto.Keccak256([]byte("an external account")))
+	poor := crypto.PubkeyToAddress(external.PublicKey)
 	cases := map[string]struct {
 		spoil func(tx *transaction, n *Node)
 		key   *ecdsa.PrivateKey
@@ -46,7 +46,7 @@ func TestRefusals(t *testing.T) {
 		ret   string // once mined
 	}{
 		"sound":               {ret: "SUCCESS"},
-		"another's signature": {key: stranger, code: "SIGERROR"},
+		"another's signature": {key: external, code: "SIGERROR"},
 		"no signature":        {key: &ecdsa.PrivateKey{}, code: "SIGERROR"},
 		"expired": {spoil: func(tx *transaction, n *Node) {
 			tx.expiration = n.head().time
@@ -66,7 +66,7 @@ func TestRefusals(t *testing.T) {
 		"to a contract": {spoil: func(tx *transaction, n *Node) { tx.to = n.token }, code: "CONTRACT_VALIDATE_ERROR"},
 		"without a sender": {spoil: func(tx *transaction, n *Node) {
 			tx.owner = poor
-		}, key: stranger, code: "CONTRACT_VALIDATE_ERROR"},
+		}, key: external, code: "CONTRACT_VALIDATE_ERROR"},
 		"a call without a sender": {spoil: func(tx *transaction, n *Node) {
 			tx.kind, tx.to = trigger, poor
 		}, code: "CONTRACT_VALIDATE_ERROR"},

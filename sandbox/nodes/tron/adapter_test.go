@@ -175,8 +175,8 @@ func TestHoldingsOfOlderBlocks(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)
 	type moment struct {
-		at            chain.BlockRef
-		coins, tokens *big.Int
+		at          chain.BlockRef
+		trx, tokens *big.Int
 	}
 	var moments []moment
 	note := func() {
@@ -185,12 +185,12 @@ func TestHoldingsOfOlderBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		coins, err1 := c.node.Balance(c.hot.Base, "")
+		trx, err1 := c.node.Balance(c.hot.Base, "")
 		tokens, err2 := c.node.Balance(c.hot.Base, c.node.Token())
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
-		moments = append(moments, moment{head.Latest, coins, tokens})
+		moments = append(moments, moment{head.Latest, trx, tokens})
 	}
 	c.fund(100_000_000, 500)
 	note()
@@ -203,10 +203,10 @@ func TestHoldingsOfOlderBlocks(t *testing.T) {
 	note()
 	note()
 	for _, m := range moments {
-		coins, err1 := c.chain.Holdings(t.Context(), []string{c.hot.Base}, "", m.at)
+		trx, err1 := c.chain.Holdings(t.Context(), []string{c.hot.Base}, "", m.at)
 		tokens, err2 := c.chain.Holdings(t.Context(), []string{c.hot.Base}, c.node.Token(), m.at)
-		if err1 != nil || err2 != nil || coins[0].Big().Cmp(m.coins) != 0 || tokens[0].Big().Cmp(m.tokens) != 0 {
-			t.Fatalf("at %d: %v (%v) and %v (%v), want %v and %v", m.at.Height, coins, err1, tokens, err2, m.coins, m.tokens)
+		if err1 != nil || err2 != nil || trx[0].Big().Cmp(m.trx) != 0 || tokens[0].Big().Cmp(m.tokens) != 0 {
+			t.Fatalf("at %d: %v (%v) and %v (%v), want %v and %v", m.at.Height, trx, err1, tokens, err2, m.trx, m.tokens)
 		}
 	}
 }

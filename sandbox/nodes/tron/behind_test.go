@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// told is a handler's answer.
-func told(t *testing.T, h http.Handler, path string, params object) string {
+// answerOf is a handler's answer.
+func answerOf(t *testing.T, h http.Handler, path string, params object) string {
 	t.Helper()
 	body, err := json.Marshal(params)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	present, past := n.handler(), n.Behind()
 	before := map[string]string{}
 	for path, params := range questions {
-		before[path] = told(t, present, path, params)
+		before[path] = answerOf(t, present, path, params)
 	}
 	if _, err := n.Pay(toBase58(own), 7_000_000); err != nil {
 		t.Fatal(err)
@@ -67,10 +67,10 @@ func TestBehindStaysAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, params := range questions {
-		if got := told(t, past, path, params); got != before[path] {
+		if got := answerOf(t, past, path, params); got != before[path] {
 			t.Errorf("%s changed from %s to %s", path, before[path], got)
 		}
-		if path != "/wallet/gettransactionlistfrompending" && told(t, present, path, params) == before[path] {
+		if path != "/wallet/gettransactionlistfrompending" && answerOf(t, present, path, params) == before[path] {
 			t.Errorf("%s answers the same for the past and the present", path)
 		}
 	}
@@ -80,7 +80,7 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer := told(t, past, "/wallet/broadcasthex",
+	if answer := answerOf(t, past, "/wallet/broadcasthex",
 		object{"transaction": hex.EncodeToString(built.bytes)}); !strings.Contains(answer, `"SUCCESS"`) {
 		t.Errorf("the transaction is not forwarded: %s", answer)
 	}

@@ -62,8 +62,8 @@ func (q *query) broadcastTransaction() (any, error) {
 // sameAs compares the id and the amount of the JSON with the bytes, which are what is executed.
 func (q *query) sameAs(raw []byte) error {
 	id := sha256.Sum256(raw)
-	if told := q.text("txID"); told != "" && told != hex.EncodeToString(id[:]) {
-		return fmt.Errorf("txID %.64q is not that of raw_data_hex", told)
+	if reported := q.text("txID"); reported != "" && reported != hex.EncodeToString(id[:]) {
+		return fmt.Errorf("txID %.64q is not that of raw_data_hex", reported)
 	}
 	data, _ := q.params["raw_data"].(object)
 	expiration, _ := data["expiration"].(json.Number)

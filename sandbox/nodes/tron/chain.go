@@ -77,7 +77,7 @@ func (n *Node) stateAt(b *block) (*state.StateDB, error) {
 
 // Money of the faucet at genesis.
 const (
-	bankCoins  = 90_000_000_000_000_000 // sun: 90 billion TRX
+	faucetSun  = 90_000_000_000_000_000 // sun: 90 billion TRX
 	bankTokens = 1_000_000_000_000_000  // a billion USDT, and as much for the teller
 )
 
@@ -92,7 +92,7 @@ func (n *Node) genesis(context.Context) error {
 		return fmt.Errorf("make the first state: %w", err)
 	}
 	m := newMachine(st, 0, 0)
-	m.receive(n.bank, bankCoins)
+	m.receive(n.bank, faucetSun)
 	if n.token, err = m.deploy(n.bank, code(tokenCode)); err != nil {
 		return fmt.Errorf("deploy the token: %w", err)
 	}

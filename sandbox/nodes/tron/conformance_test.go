@@ -156,8 +156,8 @@ func open(t *testing.T, cfg tron.Config) (*adapter.Chain, *tron.Node) {
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	chaintest.Run(t, func(t *testing.T) chaintest.Harness {
-		odd := [][]byte{chaintest.Creation(chaintest.SilentToken()), chaintest.Creation(chaintest.TaxingToken())}
-		c, node := open(t, tron.Config{SolidDepth: solidDepth, Contracts: odd})
+		unusual := [][]byte{chaintest.Creation(chaintest.SilentToken()), chaintest.Creation(chaintest.TaxingToken())}
+		c, node := open(t, tron.Config{SolidDepth: solidDepth, Contracts: unusual})
 		return chaintest.Harness{Chain: c, Node: misbehaving{mover{node}, c}, Unit: bursar.Units(1_000_000_000)}
 	})
 }

@@ -25,7 +25,7 @@ func payee(address string, sun int64) (common.Address, error) {
 	if err != nil {
 		return to, err
 	}
-	if sun <= 0 || sun >= bankCoins {
+	if sun <= 0 || sun >= faucetSun {
 		return to, fmt.Errorf("%d sun is not an amount that the faucet can pay", sun)
 	}
 	return to, nil
@@ -118,16 +118,16 @@ func (n *Node) send(t *transaction) (string, error) {
 	return hex.EncodeToString(whole.id[:]), nil
 }
 
-// patience is how long a transaction of this node is valid: java-tron's own are valid for a minute, and here many
+// validity is how long a transaction of this node is valid: java-tron's own are valid for a minute, and here many
 // blocks may be mined and reorged out in between.
-const patience = 6 * 60 * 60 * 1000
+const validity = 6 * 60 * 60 * 1000
 
 // anchor refers to the newest solidified block and sets an expiration.
 func (n *Node) anchor(t *transaction) {
 	b := n.blocks[n.solid]
 	t.refBytes, t.refHash = b.id[6:8], b.id[8:16]
 	t.timestamp = n.head().time
-	t.expiration = n.head().time + patience
+	t.expiration = n.head().time + validity
 }
 
 // SetTokenFee makes the token keep a share of every transfer from now on, in hundredths of a percent, as Tether's

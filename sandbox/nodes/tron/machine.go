@@ -65,8 +65,8 @@ func (o *outcome) contractRet() string {
 
 // recorder records internal transactions, and rejects those below a call that fails.
 type recorder struct {
-	list  []internal
-	begun []int // for each open frame, the index of its first internal transaction
+	list    []internal
+	started []int // for each open frame, the index of its first internal transaction
 }
 
 func (r *recorder) hooks() *tracing.Hooks {
@@ -84,15 +84,15 @@ func (r *recorder) enter(depth int, typ byte, from, to common.Address, _ []byte,
 			step.sun = value.Int64()
 		}
 		r.list = append(r.list, step)
-		r.begun = append(r.begun, len(r.list)-1)
+		r.started = append(r.started, len(r.list)-1)
 		return
 	}
-	r.begun = append(r.begun, 0)
+	r.started = append(r.started, 0)
 }
 
 func (r *recorder) exit(_ int, _ []byte, _ uint64, err error, reverted bool) {
-	begin := r.begun[len(r.begun)-1]
-	r.begun = r.begun[:len(r.begun)-1]
+	begin := r.started[len(r.started)-1]
+	r.started = r.started[:len(r.started)-1]
 	if err == nil && !reverted {
 		return
 	}

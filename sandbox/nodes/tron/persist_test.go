@@ -132,7 +132,7 @@ func TestKillLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "chain")
 	c := startChild(t, dir)
-	mined, waiting, dropped := outsider(t), outsider(t), outsider(t)
+	mined, waiting, dropped := externalAddress(t), externalAddress(t), externalAddress(t)
 	c.do("mine", 6)
 	c.do("pay", 5_000_000, mined)
 	lost := c.do("pay", 6_000_000, dropped)

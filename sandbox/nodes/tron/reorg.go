@@ -11,19 +11,19 @@ func (n *Node) Reorg(depth int, drop []string) error {
 	n.gate.Lock()
 	defer n.gate.Unlock()
 	if above := len(n.blocks) - 1 - n.solid; depth < 1 || depth > above {
-		return fmt.Errorf("reorganise %d blocks: only %d are above the solidified one", depth, above)
+		return fmt.Errorf("reorg of %d blocks: only %d are above the solidified one", depth, above)
 	}
 	dropped, err := n.chosen(depth, drop)
 	if err != nil {
-		return fmt.Errorf("reorganise: %w", err)
+		return fmt.Errorf("reorg: %w", err)
 	}
 	solid := n.solid
 	e := entry{Reorg: &reorgEntry{Depth: depth, Drop: drop, Time: n.clock()}}
 	if err := n.journal.append(e); err != nil {
-		return fmt.Errorf("reorganise: %w", err)
+		return fmt.Errorf("reorg: %w", err)
 	}
 	if err := n.reorg(depth, dropped, e.Reorg.Time); err != nil {
-		return fmt.Errorf("reorganise: %w", err)
+		return fmt.Errorf("reorg: %w", err)
 	}
 	n.announce(solid)
 	return nil

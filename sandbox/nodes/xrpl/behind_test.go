@@ -14,8 +14,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// told is a handler's answer by JSON-RPC.
-func told(t *testing.T, h http.Handler, method string, params object) string {
+// answerOf is a handler's answer by JSON-RPC.
+func answerOf(t *testing.T, h http.Handler, method string, params object) string {
 	t.Helper()
 	body, err := json.Marshal(object{"method": method, "params": []any{params}})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	present, past := http.HandlerFunc(n.handle), n.Behind()
 	before := make([]string, len(questions))
 	for i, q := range questions {
-		before[i] = told(t, present, q.method, q.params)
+		before[i] = answerOf(t, present, q.method, q.params)
 	}
 	if err := n.Mine(2); err != nil {
 		t.Fatal(err)
@@ -66,15 +66,15 @@ func TestBehindStaysAsItWas(t *testing.T) {
 	}
 	newOwner(t, n, 7_000_000)
 	for i, q := range questions {
-		if got := told(t, past, q.method, q.params); got != before[i] {
+		if got := answerOf(t, past, q.method, q.params); got != before[i] {
 			t.Errorf("%s %v changed from %s to %s", q.method, q.params, before[i], got)
 		}
-		if told(t, present, q.method, q.params) == before[i] {
+		if answerOf(t, present, q.method, q.params) == before[i] {
 			t.Errorf("%s %v answers the same for the past and the present", q.method, q.params)
 		}
 	}
 	third := newOwner(t, n, 5_000_000)
-	answer := told(t, past, "submit", object{"tx_blob": hex.EncodeToString(o.payment(n, third.address, nil))})
+	answer := answerOf(t, past, "submit", object{"tx_blob": hex.EncodeToString(o.payment(n, third.address, nil))})
 	if !strings.Contains(answer, `"tesSUCCESS"`) {
 		t.Errorf("the transaction is not forwarded: %s", answer)
 	}

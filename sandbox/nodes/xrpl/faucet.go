@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// splitTag cuts "<classic>:<tag>" apart.
+// splitTag cuts "<classic>:<tag>" into its parts.
 func splitTag(address string) (id accountID, tag *uint32, err error) {
 	base, text, tagged := strings.Cut(address, ":")
 	if id, err = parseAddress(base); err != nil {
@@ -45,12 +45,12 @@ func (n *Node) Pay(address string, amount uint64) (string, error) {
 		v["NetworkID"] = n.cfg.NetworkID
 	}
 	blob := sign(v, n.key)
-	trial := newView(n.state, n.tip().index)
+	tried := newView(n.state, n.tip().index)
 	for id, a := range n.open.changed {
-		trial.put(id, a)
+		tried.put(id, a)
 	}
 	e := &entry{id: half("TXN\x00", blob), blob: blob, values: v}
-	if o := n.apply(trial, e, n.tip().index+1); o.result != "tesSUCCESS" {
+	if o := n.apply(tried, e, n.tip().index+1); o.result != "tesSUCCESS" {
 		return "", fmt.Errorf("pay %d drops to %s: %s", amount, address, o.result)
 	}
 	if err := n.journal.append(record{Op: opTx, Blob: blob}); err != nil {

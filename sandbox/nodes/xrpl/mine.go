@@ -24,7 +24,7 @@ type ledger struct {
 	parent      hash
 	txRoot      hash
 	stateRoot   hash
-	coins       uint64
+	drops       uint64
 	parentClose uint32
 	close       uint32
 	txs         []*applied
@@ -41,7 +41,7 @@ type applied struct {
 // seal computes a ledger's hash as the real chain does.
 func (l *ledger) seal() {
 	b := binary.BigEndian.AppendUint32(nil, l.index)
-	b = binary.BigEndian.AppendUint64(b, l.coins)
+	b = binary.BigEndian.AppendUint64(b, l.drops)
 	b = slices.Concat(b, l.parent[:], l.txRoot[:], l.stateRoot[:])
 	b = binary.BigEndian.AppendUint32(b, l.parentClose)
 	b = binary.BigEndian.AppendUint32(b, l.close)
@@ -63,7 +63,7 @@ const bareNetwork = 1000
 func (n *Node) begin() {
 	first := &ledger{
 		index:     1,
-		coins:     allXRP,
+		drops:     allXRP,
 		close:     genesisTime,
 		stateRoot: half("MLN\x00", binary.BigEndian.AppendUint32(nil, cmp.Or(n.cfg.NetworkID, bareNetwork))),
 	}
@@ -96,7 +96,8 @@ func (n *Node) Mine(count int) error {
 // closeLedger applies the transactions of the open ledger to the validated state.
 func (n *Node) closeLedger(now uint32) {
 	parent := n.tip()
-	l := &ledger{index: parent.index + 1, parent: parent.hash, coins: parent.coins, parentClose: parent.close, close: now}
+	l := &ledger{index: parent.index + 1, parent: parent.hash, drops: parent.drops,
+		parentClose: parent.close, close: now}
 	v := newView(n.state, parent.index)
 	var left []*entry
 	for _, e := range n.pool {
@@ -106,7 +107,7 @@ func (n *Node) closeLedger(now uint32) {
 			continue
 		}
 		a := &applied{entry: e, outcome: o, ledger: l.index, place: len(l.txs)}
-		l.txs, l.coins = append(l.txs, a), l.coins-o.fee
+		l.txs, l.drops = append(l.txs, a), l.drops-o.fee
 		n.txs[e.id] = a
 	}
 	v.commit(l.index)
@@ -157,5 +158,5 @@ func (n *Node) ready(e *entry) bool {
 
 // Reorg is refused: a validated ledger is final.
 func (n *Node) Reorg(int, []string) error {
-	return errors.New("a validated ledger of this chain never changes: it cannot be reorganised")
+	return errors.New("a validated ledger of this chain never changes: reorg refused")
 }

@@ -53,7 +53,7 @@ func TestAdapterCreditsWhatIsDelivered(t *testing.T) {
 	}
 }
 
-func TestKnobsOfALaggingNode(t *testing.T) {
+func TestALaggingNodeIsSimulated(t *testing.T) {
 	t.Parallel()
 	node, c := start(t, xrpl.Config{})
 	watch := chaintest.NewWatch()

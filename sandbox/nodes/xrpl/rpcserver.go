@@ -133,7 +133,7 @@ func (n *Node) askLedger(q query) (object, *refusal) {
 		"close_time_iso":   closed(l).Format(time.RFC3339), "close_time_resolution": resolution, "closed": true,
 		"ledger_hash":  l.hash.String(),
 		"ledger_index": any(l.index), "parent_close_time": l.parentClose, "parent_hash": l.parent.String(),
-		"total_coins":      drops(l.coins),
+		"total_coins":      drops(l.drops),
 		"transaction_hash": l.txRoot.String(),
 	}
 	if q.APIVersion == 1 {

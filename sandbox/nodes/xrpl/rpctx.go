@@ -27,7 +27,7 @@ func (n *Node) askTx(q query) (object, *refusal) {
 	}
 	for _, e := range slices.Concat(n.pool, n.queue) {
 		if e.id == id {
-			out := e.told(q)
+			out := e.forTx(q)
 			out["hash"], out["validated"] = id.String(), false
 			return out, nil
 		}
@@ -46,7 +46,7 @@ func (n *Node) askTx(q query) (object, *refusal) {
 func (n *Node) validatedTx(a *applied, q query) object {
 	l := n.ledgers[a.ledger-1]
 	iso := closed(l).Format(time.RFC3339)
-	out := a.told(q)
+	out := a.forTx(q)
 	out["hash"], out["ledger_index"], out["validated"] = a.id.String(), a.ledger, true
 	if q.APIVersion > 1 {
 		out["ledger_hash"], out["close_time_iso"] = l.hash.String(), iso
@@ -66,8 +66,8 @@ func (n *Node) validatedTx(a *applied, q query) object {
 	return out
 }
 
-// told is a transaction as an answer to tx shows it: in binary if that is requested and available.
-func (e *entry) told(q query) object {
+// forTx is a transaction as an answer to tx shows it: in binary if that is requested and available.
+func (e *entry) forTx(q query) object {
 	switch binary := q.Binary && e.blob != nil; {
 	case binary && q.APIVersion > 1:
 		return object{"tx_blob": upperHex(e.blob)}
@@ -130,11 +130,11 @@ func (n *Node) take(e *entry) (string, error) {
 			return "tefALREADY", nil
 		}
 	}
-	trial := newView(n.state, n.tip().index)
+	tried := newView(n.state, n.tip().index)
 	for id, a := range n.open.changed {
-		trial.put(id, a)
+		tried.put(id, a)
 	}
-	o := n.apply(trial, e, n.tip().index+1)
+	o := n.apply(tried, e, n.tip().index+1)
 	if !taken(o.result) && o.result != "terPRE_SEQ" {
 		return o.result, nil
 	}

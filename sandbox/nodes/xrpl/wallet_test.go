@@ -265,9 +265,9 @@ func wantDrops(t *testing.T, n *Node, address string, wanted ...uint64) {
 	}
 }
 
-// TestCoinsAreConserved checks that no drop comes from nowhere: the balances of all accounts add up to the newest
+// TestDropsAreConserved checks that no drop comes from nowhere: the balances of all accounts add up to the newest
 // ledger's total.
-func TestCoinsAreConserved(t *testing.T) {
+func TestDropsAreConserved(t *testing.T) {
 	t.Parallel()
 	n := begin(t, Config{})
 	from := newOwner(t, n, 100_000_000)
@@ -288,7 +288,7 @@ func TestCoinsAreConserved(t *testing.T) {
 		a, _ := n.state.at(id, n.tip().index)
 		sum += a.balance
 	}
-	if sum != n.tip().coins || sum >= allXRP {
-		t.Errorf("accounts hold %d, the ledger has %d", sum, n.tip().coins)
+	if sum != n.tip().drops || sum >= allXRP {
+		t.Errorf("accounts hold %d, the ledger has %d", sum, n.tip().drops)
 	}
 }
