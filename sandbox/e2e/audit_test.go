@@ -15,7 +15,7 @@ import (
 // funds and fees, is what the chains hold.
 func (w *harness) audit() {
 	w.settle()
-	for _, o := range w.orders {
+	for _, o := range w.requested {
 		w.arrived(o)
 	}
 	w.balanced()

@@ -22,16 +22,16 @@ func TestCoveredWithdrawalsWaitForSweeps(t *testing.T) {
 	w.settle()
 	w.blocks("auto")
 	bring("500.5")
-	var orders []*withdrawalRequest
+	var requests []*withdrawalRequest
 	for _, c := range tokens {
 		for range 6 {
-			orders = append(orders, w.order(w.a, c, "90", w.external(c)))
+			requests = append(requests, w.order(w.a, c, "90", w.external(c)))
 		}
 	}
-	w.must(placeAll(orders, func() {}, (*withdrawalRequest).place))
-	w.paid(orders)
+	w.must(placeAll(requests, func() {}, (*withdrawalRequest).place))
+	w.paid(requests)
 	w.settle()
-	for _, o := range orders {
+	for _, o := range requests {
 		w.arrived(o)
 	}
 	w.balanced()

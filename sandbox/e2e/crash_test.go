@@ -197,7 +197,7 @@ func (l *load) order(c *currency) {
 	}
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
-	l.w.orders = append(l.w.orders, o)
+	l.w.requested = append(l.w.requested, o)
 	l.ordered.Add(1)
 }
 

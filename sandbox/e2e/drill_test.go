@@ -127,18 +127,18 @@ func (d *drilled) after() {
 }
 
 // pays places withdrawals and waits until they are final.
-func (d *drilled) pays(orders []*withdrawalRequest) {
+func (d *drilled) pays(requests []*withdrawalRequest) {
 	d.t.Helper()
-	d.must(placeAll(orders, func() {}, (*withdrawalRequest).place))
-	d.sent(orders)
+	d.must(placeAll(requests, func() {}, (*withdrawalRequest).place))
+	d.sent(requests)
 	d.mine(untilFinal)
-	d.paid(orders)
+	d.paid(requests)
 }
 
 // sent waits until withdrawals are broadcast.
-func (d *drilled) sent(orders []*withdrawalRequest) {
+func (d *drilled) sent(requests []*withdrawalRequest) {
 	d.t.Helper()
-	for _, o := range orders {
+	for _, o := range requests {
 		d.eventually("withdrawal of "+o.code+" is sent", func() error {
 			got, err := o.look()
 			if err == nil && got.Status != "broadcast" && got.Status != "confirmed" {
@@ -258,13 +258,13 @@ func (d *drilled) attribute() {
 // next does more of everything after the restore.
 func (d *drilled) next() {
 	var received []receipt
-	var orders []*withdrawalRequest
+	var requests []*withdrawalRequest
 	for _, c := range d.currencies {
 		l := d.a.wallet(c)
 		received = append(received, d.bring(c, payment{l, "9.5"})...)
-		orders = append(orders, d.order(d.a, c, "5.25", d.other[c].Address))
+		requests = append(requests, d.order(d.a, c, "5.25", d.other[c].Address))
 	}
-	d.pays(append(orders, d.toExternal("8.25", 1)...))
+	d.pays(append(requests, d.toExternal("8.25", 1)...))
 	d.credited(received...)
 }
 

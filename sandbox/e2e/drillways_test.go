@@ -75,8 +75,8 @@ func (l *litestreamWay) copy(w *harness) {
 		}
 		var holds struct{ Withdrawals int }
 		w.must(json.Unmarshal(w.run("backup", "--check", "--json", file), &holds))
-		if holds.Withdrawals != len(w.orders) {
-			return fmt.Errorf("it has %d of %d withdrawals", holds.Withdrawals, len(w.orders))
+		if holds.Withdrawals != len(w.requested) {
+			return fmt.Errorf("it has %d of %d withdrawals", holds.Withdrawals, len(w.requested))
 		}
 		return nil
 	})

@@ -48,7 +48,7 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 	for _, n := range w.networks() {
 		w.run("chain", "resume", n.chain, "--yes", "--reason", "the seed was read in a test")
 	}
-	w.orders = waiting
+	w.requested = waiting
 	w.paid(waiting)
 	w.settle()
 	for _, o := range append(waiting, stolen...) {

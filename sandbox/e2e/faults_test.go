@@ -21,7 +21,7 @@ type faultyNode struct {
 // progress. Addresses are created all the same, no deposit is recorded that a node cannot know, and at the end
 // everything arrives.
 func (w *harness) faults() {
-	var orders []*withdrawalRequest
+	var requests []*withdrawalRequest
 	for round := range troubles {
 		before := w.toExternal("5.25", 1)
 		for _, o := range before {
@@ -48,9 +48,9 @@ func (w *harness) faults() {
 		group.Wait()
 		w.must(refused)
 		w.credited(brought...)
-		orders = append(append(orders, before...), during...)
+		requests = append(append(requests, before...), during...)
 	}
-	w.paid(orders)
+	w.paid(requests)
 }
 
 func (w *harness) startFault(n *network, trouble string) *faultyNode {

@@ -38,13 +38,13 @@ type harness struct {
 
 	a, b, c *account
 
-	mu       sync.Mutex
-	ours     map[*network][]string  // addresses of wallets and charges, without memos
-	small    map[*currency]*big.Int // deposits below the minimum: their sum
-	stray    map[*currency]*big.Int // unattributed deposits
-	late     []charge               // charges to pay after they have expired
-	orders   []*withdrawalRequest
-	requests int
+	mu        sync.Mutex
+	ours      map[*network][]string  // addresses of wallets and charges, without memos
+	small     map[*currency]*big.Int // deposits below the minimum: their sum
+	stray     map[*currency]*big.Int // unattributed deposits
+	late      []charge               // charges to pay after they have expired
+	requested []*withdrawalRequest
+	requests  int
 }
 
 func newHarness(t *testing.T, p programs, database string, endpoints int) *harness {

@@ -66,12 +66,12 @@ func (w *harness) killedInBurst() {
 
 // killedWhileOrdering kills the process while withdrawals are placed, and again while they are paid.
 func (w *harness) killedWhileOrdering() {
-	orders := w.toExternal("5.5", 1)
+	requests := w.toExternal("5.5", 1)
 	var answers atomic.Int32
 	enough, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = placeAll(orders, func() { // requests that are cut off are sent again
+		_ = placeAll(requests, func() { // requests that are cut off are sent again
 			if answers.Add(1) == 10 {
 				close(enough)
 			}
@@ -81,9 +81,9 @@ func (w *harness) killedWhileOrdering() {
 	w.sandbox.kill()
 	<-done
 	w.restart()
-	w.must(placeAll(orders, func() {}, (*withdrawalRequest).insist))
+	w.must(placeAll(requests, func() {}, (*withdrawalRequest).insist))
 	w.eventually("the first withdrawals are broadcast", func() error {
-		for _, o := range orders {
+		for _, o := range requests {
 			if got, err := o.look(); err != nil || got.Status == "broadcast" || got.Status == "confirmed" {
 				return err
 			}
@@ -92,6 +92,6 @@ func (w *harness) killedWhileOrdering() {
 	})
 	w.sandbox.kill()
 	w.restart()
-	w.must(placeAll(orders, func() {}, (*withdrawalRequest).insist))
-	w.paid(orders)
+	w.must(placeAll(requests, func() {}, (*withdrawalRequest).insist))
+	w.paid(requests)
 }

@@ -33,14 +33,14 @@ func loseAPayment(t *testing.T, p programs, fresh bool) {
 		w.credited(w.bring(native, payment{w.a.wallet(native), "35.5"})...)
 	}
 	w.run("halt", "--all", "--reason", "the standby must have the waiting withdrawals, and not their payment")
-	orders := w.toExternal("6.25", 1)
-	w.must(placeAll(orders, func() {}, (*withdrawalRequest).place))
+	requests := w.toExternal("6.25", 1)
+	w.must(placeAll(requests, func() {}, (*withdrawalRequest).place))
 	primary, err := c.WaitPrimary(t.Context(), -1)
 	w.must(err)
 	w.must(c.WaitCaughtUp(t.Context(), primary))
 	c.HoldReplication(primary)
 	w.run("resume", "--all")
-	w.paid(orders)
+	w.paid(requests)
 	if fresh {
 		w.server.kill()
 	}
@@ -58,7 +58,7 @@ func loseAPayment(t *testing.T, p programs, fresh bool) {
 	})
 	w.ready()
 	w.run("resume", "--all") // the record that this was done before is lost as well
-	w.paid(orders)
+	w.paid(requests)
 	next := w.toExternal("5.5", 1)
 	w.must(placeAll(next, func() {}, (*withdrawalRequest).place))
 	w.paid(next) // without a wait: the journal knows every payment
@@ -74,7 +74,7 @@ func loseAPayment(t *testing.T, p programs, fresh bool) {
 // another ID.
 func (w *harness) auditRestored() {
 	w.settle()
-	for _, o := range w.orders {
+	for _, o := range w.requested {
 		w.arrived(o)
 	}
 	w.balanced()

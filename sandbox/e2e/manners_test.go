@@ -54,10 +54,10 @@ func (w *harness) during(round int) {
 		}
 	}
 	set(3600)
-	orders := w.toExternal("5.25", 1)
+	requests := w.toExternal("5.25", 1)
 	var group sync.WaitGroup
 	var refused error
-	group.Go(func() { refused = placeAll(orders, func() {}, (*withdrawalRequest).insist) })
+	group.Go(func() { refused = placeAll(requests, func() {}, (*withdrawalRequest).insist) })
 	var brought []receipt
 	for _, c := range w.currencies {
 		brought = append(brought, w.bring(c, payment{w.a.wallet(c), "6.5"}, payment{w.a.wallet(c), "4.25"})...)
@@ -65,7 +65,7 @@ func (w *harness) during(round int) {
 	w.credited(brought...)
 	group.Wait()
 	w.must(refused)
-	w.paid(orders)
+	w.paid(requests)
 	set(0)
 	w.t.Logf("%s at %s: %v", manners[round], w.networks()[0].chain, time.Since(began).Round(time.Millisecond))
 }

@@ -115,7 +115,7 @@ func (w *harness) solvent(n *network, owed map[*currency]*big.Int, lines map[str
 func (w *harness) feesTaken(c *currency) *big.Int {
 	w.t.Helper()
 	sum := new(big.Int)
-	for _, o := range w.orders {
+	for _, o := range w.requested {
 		if o.currency == c {
 			got, err := o.look()
 			w.must(err)

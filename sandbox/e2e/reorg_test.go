@@ -210,24 +210,24 @@ func (w *harness) reverseAndReturn() {
 // withdrawable pays an external address in each currency from the third account.
 func (w *harness) withdrawable(list []receipt, amount string) {
 	w.t.Helper()
-	var orders []*withdrawalRequest
+	var requests []*withdrawalRequest
 	for _, r := range list {
 		o := w.order(w.c, r.currency, amount, w.external(r.currency))
 		w.must(o.insist())
-		orders = append(orders, o)
+		requests = append(requests, o)
 	}
-	w.paid(orders)
+	w.paid(requests)
 }
 
 // reverseForGood reorgs credited payments out for good: the operator allows withdrawals again, of another payment to
 // the same wallets. Settled withdrawals are reorged out too and broadcast again.
 func (w *harness) reverseForGood() {
 	w.blocks("manual")
-	orders, wallets := w.underWay("5.75"), w.reversible()
+	requests, wallets := w.underWay("5.75"), w.reversible()
 	list := w.credit("3.5", wallets)
-	w.paid(orders)
+	w.paid(requests)
 	drop := map[*network][]string{}
-	for _, o := range orders {
+	for _, o := range requests {
 		got, err := o.look()
 		w.must(err)
 		drop[o.network] = append(drop[o.network], *got.HashID)
@@ -252,13 +252,13 @@ func (w *harness) reverseForGood() {
 // underWay requests a withdrawal of each currency whose network can reverse it, and waits until it is broadcast.
 func (w *harness) underWay(amount string) []*withdrawalRequest {
 	w.t.Helper()
-	var orders []*withdrawalRequest
+	var requests []*withdrawalRequest
 	for _, c := range w.that(func(c *currency) bool { return c.reverses }) {
 		o := w.order(w.a, c, amount, w.external(c))
 		w.must(o.insist())
-		orders = append(orders, o)
+		requests = append(requests, o)
 	}
-	for _, o := range orders {
+	for _, o := range requests {
 		w.eventually("withdrawal of "+o.code+" is sent", func() error {
 			got, err := o.look()
 			if err == nil && got.Status != "broadcast" {
@@ -267,5 +267,5 @@ func (w *harness) underWay(amount string) []*withdrawalRequest {
 			return err
 		})
 	}
-	return orders
+	return requests
 }

@@ -22,14 +22,14 @@ func TestARestoredSandbox(t *testing.T) {
 	w.receive()
 	w.settle()
 	w.run("halt", "--all", "--reason", "the backup contains the waiting withdrawals")
-	orders := w.toExternal("6.25", 1)
-	w.must(placeAll(orders, func() {}, (*withdrawalRequest).place))
+	requests := w.toExternal("6.25", 1)
+	w.must(placeAll(requests, func() {}, (*withdrawalRequest).place))
 	w.endCleanly()
 	backup, err := os.ReadFile(filepath.Join(w.dir, "bursar.db"))
 	w.must(err)
 	w.restart()
 	w.run("resume", "--all")
-	w.paid(orders)
+	w.paid(requests)
 	forgotten := map[string]bool{}
 	lost := map[*currency]wallet{}
 	for _, c := range w.currencies {
@@ -39,8 +39,8 @@ func TestARestoredSandbox(t *testing.T) {
 	w.endCleanly()
 	w.replace(backup)
 	w.restart()
-	w.paid(orders)
-	for _, o := range orders {
+	w.paid(requests)
+	for _, o := range requests {
 		if got := w.onChain(o.currency, o.address); got.Cmp(o.units(o.amount)) != 0 {
 			t.Errorf("%s: %v units were paid, want %s", o.code, got, o.amount)
 		}

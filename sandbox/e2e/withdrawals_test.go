@@ -35,7 +35,7 @@ func (w *harness) order(a *account, c *currency, amount, address string) *withdr
 	o := w.request(a, c, amount, address)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.orders = append(w.orders, o)
+	w.requested = append(w.requested, o)
 	return o
 }
 
@@ -94,12 +94,12 @@ const copies = 3
 
 // placeAll sends all requests at once, each several times, and calls answered after each success. It returns what
 // went wrong.
-func placeAll(orders []*withdrawalRequest, answered func(), place func(*withdrawalRequest) error) error {
+func placeAll(requests []*withdrawalRequest, answered func(), place func(*withdrawalRequest) error) error {
 	var group sync.WaitGroup
-	errs := make([]error, len(orders)*copies)
+	errs := make([]error, len(requests)*copies)
 	for i := range errs {
 		group.Go(func() {
-			if errs[i] = place(orders[i/copies]); errs[i] == nil {
+			if errs[i] = place(requests[i/copies]); errs[i] == nil {
 				answered()
 			}
 		})
@@ -109,9 +109,9 @@ func placeAll(orders []*withdrawalRequest, answered func(), place func(*withdraw
 }
 
 // paid waits until all withdrawals are confirmed.
-func (w *harness) paid(orders []*withdrawalRequest) {
+func (w *harness) paid(requests []*withdrawalRequest) {
 	w.t.Helper()
-	for _, o := range orders {
+	for _, o := range requests {
 		w.eventually("withdrawal of "+o.code+" is confirmed", func() error {
 			got, err := o.look()
 			if err == nil && got.Status != "confirmed" {
@@ -125,17 +125,17 @@ func (w *harness) paid(orders []*withdrawalRequest) {
 // withdraw pays external addresses in all currencies, while the deposits that fund them are still swept and another
 // account tries to withdraw more than it has.
 func (w *harness) withdraw() {
-	orders := w.toExternal("6.25", 2)
+	requests := w.toExternal("6.25", 2)
 	greedy := w.overdraw()
 	var group sync.WaitGroup
 	var placed error
-	group.Go(func() { placed = placeAll(orders, func() {}, (*withdrawalRequest).place) })
+	group.Go(func() { placed = placeAll(requests, func() {}, (*withdrawalRequest).place) })
 	for _, c := range w.currencies {
 		group.Go(func() { w.oneOf(greedy[c]) })
 	}
 	group.Wait()
 	w.must(placed)
-	w.paid(orders)
+	w.paid(requests)
 	for _, c := range w.currencies {
 		w.paid(slices.DeleteFunc(greedy[c], func(o *withdrawalRequest) bool { return o.id == "" }))
 	}
@@ -168,7 +168,7 @@ func (w *harness) oneOf(requests []*withdrawalRequest) {
 		case errs[i] == nil:
 			taken++
 			w.mu.Lock()
-			w.orders = append(w.orders, o)
+			w.requested = append(w.requested, o)
 			w.mu.Unlock()
 		case !isCode(errs[i], "insufficient_balance"):
 			w.t.Errorf("withdrawal of %s %s: %v", o.amount, o.code, errs[i])
