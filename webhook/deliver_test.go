@@ -212,7 +212,7 @@ func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 			for range schedule {
 				d, past := s.tried(id, 1)
 				last := past[len(past)-1]
-				if last.Error == "" || len(last.Error) > maxWords || strings.Contains(last.Error, "hunter2") ||
+				if last.Error == "" || len(last.Error) > maxReason || strings.Contains(last.Error, "hunter2") ||
 					strings.Contains(last.Error, "127.0.0.1") {
 					t.Errorf("%s: %q", host, last.Error)
 				}

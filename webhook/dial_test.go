@@ -111,7 +111,7 @@ func TestANameThatTurnsInwardsIsNotDialled(t *testing.T) {
 		t.Fatalf("before: %+v", a)
 	}
 	turned.Store(true)
-	if a := post(d, url); a.words != errNotPublic.Error() {
+	if a := post(d, url); a.reason != errNotPublic.Error() {
 		t.Errorf("after: %+v", a)
 	}
 	if outside.Load() != 1 || inside.Load() != 0 {
@@ -178,7 +178,7 @@ func TestNamesThatLeadNowhere(t *testing.T) {
 	}
 	silent := resolving(t, func() []netip.Addr { select {} })
 	silent.times.attempt = 100 * time.Millisecond
-	if a := post(silent, "http://silent.example/"); a.words == "" || a.code != 0 {
+	if a := post(silent, "http://silent.example/"); a.reason == "" || a.code != 0 {
 		t.Errorf("without an answer: %+v", a)
 	}
 }
@@ -224,7 +224,7 @@ func TestNoCostumeReachesALocalReceiver(t *testing.T) {
 		"[::1]", "[::]", "[::ffff:127.0.0.1]",
 		"[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::127.0.0.1]", "[2002:7f00:1::]", "\uff11\uff12\uff17.0.0.1",
 	} {
-		if a := post(d, "http://"+host+":"+port+"/"); a.words == "" || a.code != 0 {
+		if a := post(d, "http://"+host+":"+port+"/"); a.reason == "" || a.code != 0 {
 			t.Errorf("%s: %+v", host, a)
 		}
 	}
@@ -234,7 +234,7 @@ func TestNoCostumeReachesALocalReceiver(t *testing.T) {
 		if err == nil {
 			conn.Close()
 		}
-		if outcome, words := explain(err); err == nil || outcome != OutcomeRefused || words != errNotPublic.Error() {
+		if outcome, reason := explain(err); err == nil || outcome != OutcomeRefused || reason != errNotPublic.Error() {
 			t.Errorf("dialling %s: %v", address, err)
 		}
 	}
@@ -248,7 +248,7 @@ func TestNoProxyIsTakenFromTheEnvironment(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:"+port)
 	t.Setenv("http_proxy", "http://127.0.0.1:"+port)
 	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/30")}})
-	if a := post(d, "http://127.0.0.3:"+port+"/"); !strings.Contains(a.words, "refused") || connections.Load() != 0 {
+	if a := post(d, "http://127.0.0.3:"+port+"/"); !strings.Contains(a.reason, "refused") || connections.Load() != 0 {
 		t.Errorf("%+v, %d connections", a, connections.Load())
 	}
 }

@@ -71,27 +71,27 @@ func TestEventsWithoutRoomComeBackSpread(t *testing.T) {
 	k.fill(1, "a", 1000)
 	k.takeOverflow()
 	k.put(k.job(1, "a"), k.now)
-	if s := k.takeOverflow(); len(s) != 1 || s[0].room != k.now.Add(learningTime) {
+	if s := k.takeOverflow(); len(s) != 1 || s[0].capacityAt != k.now.Add(learningTime) {
 		t.Errorf("while nothing is known: %+v", s)
 	}
 	k.pass(time.Second)
 	k.end(jobs, true)
-	var rooms []time.Time
-	for len(rooms) < 400 {
+	var returns []time.Time
+	for len(returns) < 400 {
 		k.put(k.job(1, "a"), k.now)
 		for _, s := range k.takeOverflow() {
-			rooms = append(rooms, s.room)
+			returns = append(returns, s.capacityAt)
 		}
 	}
-	for i, room := range rooms {
-		if room.Before(k.now.Add(learningTime)) || room.After(k.now.Add(longestOverflow)) ||
-			i > 0 && room.Before(rooms[i-1]) {
-			t.Fatalf("the %dth comes back at %s", i, room)
+	for i, at := range returns {
+		if at.Before(k.now.Add(learningTime)) || at.After(k.now.Add(longestOverflow)) ||
+			i > 0 && at.Before(returns[i-1]) {
+			t.Fatalf("the %dth comes back at %s", i, at)
 		}
 	}
-	if each := time.Second / time.Duration(smallLimits.destination); rooms[1].Sub(rooms[0]) != each ||
-		rooms[399] != k.now.Add(longestOverflow) {
-		t.Errorf("they come back every %s, the last at %s", rooms[1].Sub(rooms[0]), rooms[399])
+	if each := time.Second / time.Duration(smallLimits.destination); returns[1].Sub(returns[0]) != each ||
+		returns[399] != k.now.Add(longestOverflow) {
+		t.Errorf("they come back every %s, the last at %s", returns[1].Sub(returns[0]), returns[399])
 	}
 }
 
@@ -106,7 +106,7 @@ func TestNothingComesBackSoonToAnAccountThatIsFull(t *testing.T) {
 	}
 	k.put(k.job(1, "d"), k.now)
 	k.put(k.job(1, "d"), k.now)
-	if s := k.takeOverflow(); len(s) != 1 || s[0].room != k.now.Add(longestOverflow) {
+	if s := k.takeOverflow(); len(s) != 1 || s[0].capacityAt != k.now.Add(longestOverflow) {
 		t.Errorf("spilled %+v", s)
 	}
 }
