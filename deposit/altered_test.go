@@ -34,7 +34,7 @@ func TestWhatWasChangedInTheDatabaseIsNotCredited(t *testing.T) {
 			t.Errorf("it is %s", d.Status)
 		}
 		if got := messages(read(), "ERROR"); len(got) == 0 ||
-			got[0] != "deposits are not credited: this service did not record them so" {
+			got[0] != "deposits not credited: their rows were altered" {
 			t.Errorf("errors are %q", got)
 		}
 	})

@@ -117,7 +117,7 @@ func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.Want("block 7, 5000 credited, map[confirmed:1], 1 events")
-		f.WantAlarm("return_uncovered", "3000 units of TOKEN left its chain after it was paid back")
+		f.WantAlarm("return_uncovered", "3000 units of TOKEN was reorged out after it was paid back")
 	})
 }
 

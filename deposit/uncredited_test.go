@@ -171,7 +171,7 @@ func TestWhatIsPaidBackAndLeavesItsChainIsALoss(t *testing.T) {
 		f.Must(err)
 		f.WantNoAlarm()
 		comes := leaves(f, d.TxID)
-		f.WantAlarm("return_uncovered", "0.00080000 COIN left its chain after it was paid back")
+		f.WantAlarm("return_uncovered", "0.00080000 COIN was reorged out after it was paid back")
 		books(f, ledger.Losses, 80_000)
 		books(f, ledger.Returning, 80_000)
 		comes()

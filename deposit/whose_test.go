@@ -27,7 +27,7 @@ func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.Want("block 3, 0 credited, map[], 0 events")
-		f.WantAlarm("unattributed", "fit no wallet")
+		f.WantAlarm("unattributed", "belong to no wallet")
 		list := inBlock(f, 1)
 		if len(list) != 1 || list[0].Purpose != bursar.ForUnattributed || !list[0].AccountID.IsZero() ||
 			!list[0].WalletID.IsZero() || list[0].Webhook != "" {
