@@ -13,8 +13,8 @@ var (
 	namedSuite = regexp.MustCompile("`suite/([^`]+)`")
 )
 
-// TestTheRulesNameTestsThatExist holds docs/rules.md to the tests: a rule whose proof was renamed or removed is
-// noticed.
+// TestTheRulesNameTestsThatExist checks that the tests that docs/rules.md names exist, so that a renamed or removed
+// proof is noticed.
 func TestTheRulesNameTestsThatExist(t *testing.T) {
 	text, err := os.ReadFile("docs/rules.md")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestTheRulesNameTestsThatExist(t *testing.T) {
 	}
 	found := namedTest.FindAllStringSubmatch(string(text), -1)
 	for _, m := range found {
-		if room := read(m[1]); !strings.Contains(room, "func "+m[2]+"(") || !strings.Contains(room, `"`+m[3]) {
+		if code := read(m[1]); !strings.Contains(code, "func "+m[2]+"(") || !strings.Contains(code, `"`+m[3]) {
 			t.Errorf("%s is not there", m[0])
 		}
 	}

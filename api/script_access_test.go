@@ -41,7 +41,7 @@ func (c *script) rule(words []string) {
 	case "disable":
 		_, err = c.config.Destinations.Disable(c.Context(), c.id(words[1]))
 	default:
-		c.fatalf("nobody can %q", words[0])
+		c.fatalf("there is no command %q", words[0])
 	}
 	if err != nil {
 		c.fatalf("%v", err)

@@ -14,25 +14,25 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// play does what the service's workers or its operator would do:
+// play runs a command that does what the service's workers or its operator would do:
 //
 //	advance 1h                            the clock
 //	head bitcoin 105 100                  the chain's newest and final height
-//	deposit WALLETID hash output amount height   value seen in a block, as {{d:uuid}} under the name of the hash
+//	deposit WALLETID hash output amount height   transfer seen in a block, as {{d:uuid}} under the name of the hash
 //	credit hash [fee]                     that deposit becomes final; the operator takes a fee of it
 //	fee NAME USDT withdrawal 1% + 0.5     what an account pays from now on
-//	reverse hash                          and is reorged out
-//	stray currency hash amount height     final value that fits no wallet
-//	assign hash wallet WALLETID           is credited by the operator, or "account NAME"
-//	attempt hash 500 oops                 its event was sent in vain
-//	freeze NAME | revoke NAME             an account's withdrawals, a key
-//	down bitcoin                          the chain's node does not answer once
-//	allow NAME CIDR… | scopes NAME read…  where a key may be used from, no CIDR being everywhere; and what it may do
+//	reverse hash                          that deposit is reorged out
+//	stray currency hash amount height     final value that belongs to no wallet
+//	assign hash wallet WALLETID           the operator assigns it, also to "account NAME"
+//	attempt hash 500 oops                 a failed attempt to send its event
+//	freeze NAME | revoke NAME             freezes an account's withdrawals, revokes a key
+//	down bitcoin                          the chain's node does not answer the next call
+//	allow NAME CIDR… | scopes NAME read…  networks of a key, none: all; and its scopes
 //	list NAME CURRENCY|FAMILY ADDRESS     a destination, named "listed.ADDRESS"; unlist NAME ADDRESS takes it off
 //	enable NAME | disable NAME            an account's list of destinations
-//	limited                               from now on one request of a kind, and another every 10 s
-//	panicking                             from now on there is a fault of ours in every request
-//	away                                  the database, for good
+//	limited                               from now on one request of each kind, and another every 10 s
+//	panicking                             from now on every request panics
+//	away                                  makes the database unreachable
 //	webhook NAME url | gone NAME url      an account's own webhook; a URL of it that answered 410
 func (c *script) play(words []string) {
 	c.Helper()
@@ -96,7 +96,7 @@ func (c *script) play(words []string) {
 	}
 }
 
-// serve puts another server in the place of the stage's.
+// serve replaces the harness's server.
 func (s *harness) serve(change func(*api.Config)) {
 	s.Helper()
 	config := s.config
@@ -119,7 +119,7 @@ func (c *script) number(s string) uint64 {
 	return n
 }
 
-// id returns what a name stands for.
+// id returns the ID of a name.
 func (c *script) id(name string) bursar.ID {
 	c.Helper()
 	id, err := bursar.ParseID(c.names[name])

@@ -18,7 +18,7 @@ const (
 // Deposit is a transfer to a wallet or a charge.
 type Deposit struct {
 	DepositID             string     `json:"depositID"`
-	WalletID              string     `json:"walletID"` // the wallet's or the charge's; empty: an operator credited the account
+	WalletID              string     `json:"walletID"` // the wallet's or charge's; empty: assigned to the account
 	HashID                string     `json:"hashID"`
 	Currency              string     `json:"currency"`
 	Address               string     `json:"address"`

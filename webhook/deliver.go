@@ -243,14 +243,18 @@ func (d *Deliverer) enqueue(sending context.Context, jobs []*job) {
 	d.releaseOverflow(sending)
 }
 
-// releaseOverflow releases the leases of events that overflowed, from the time when there will be capacity. Where that is
-// later than the end of the lease, the lease is left to expire.
+// releaseOverflow releases the leases of events that overflowed, from the time when there will be capacity. Where that
+// is later than the end of the lease, the lease is left to expire.
 func (d *Deliverer) releaseOverflow(ctx context.Context) {
 	var back []store.Claimed
 	now := d.clock()
 	for _, s := range d.queues.takeOverflow() {
 		if s.capacityAt.Before(s.job.leased.Add(d.times.lease)) {
-			back = append(back, store.Claimed{Event: s.job.Number, Claim: s.job.Attempts, NextAt: d.now().Add(s.capacityAt.Sub(now))})
+			back = append(back, store.Claimed{
+				Event:  s.job.Number,
+				Claim:  s.job.Attempts,
+				NextAt: d.now().Add(s.capacityAt.Sub(now)),
+			})
 		}
 	}
 	if len(back) == 0 {

@@ -204,8 +204,8 @@ func (q *destinationQueues) hint() {
 	}
 }
 
-// awaitCapacity waits until there is capacity for a good part of a batch and returns how much; 0 when ctx has ended. Where the
-// capacity is used by slow queues, their events are moved to the overflow: see trim.
+// awaitCapacity waits until there is capacity for a good part of a batch and returns how much; 0 when ctx has ended.
+// Where the capacity is used by slow queues, their events are moved to the overflow: see trim.
 func (q *destinationQueues) awaitCapacity(ctx context.Context, batch int) int {
 	var tick *time.Ticker
 	for {

@@ -11,7 +11,7 @@ import (
 
 var smallLimits = limits{held: 400, sending: 10, account: 6, destination: 4, queue: 10 * time.Second}
 
-// track drives lanes by hand at a time of its own.
+// track drives destination queues by hand, with its own clock.
 type track struct {
 	*testing.T
 	*destinationQueues
@@ -28,7 +28,7 @@ func (k *track) job(account byte, host string) *job {
 	return j
 }
 
-// fill puts events in until the lane refuses one.
+// fill adds events until the queue refuses one.
 func (k *track) fill(account byte, host string, most int) (put int, last verdict) {
 	for range most {
 		if last = k.enqueue(k.job(account, host)); last != taken {
@@ -39,7 +39,7 @@ func (k *track) fill(account byte, host string, most int) (put int, last verdict
 	return put, last
 }
 
-// verdict is what became of an event that was put into a lane.
+// verdict is the result of adding an event to a queue.
 type verdict string
 
 const (
@@ -48,7 +48,7 @@ const (
 	shut  verdict = "shut"
 )
 
-// enqueue puts an event in now.
+// enqueue adds an event now.
 func (k *track) enqueue(j *job) verdict {
 	if !k.put(j, k.now) {
 		return shut
@@ -127,7 +127,7 @@ func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
 		t.Errorf("%d are still held", k.held)
 	}
 	if k.enqueue(k.job(1, "b")) != taken || k.enqueue(k.job(2, "a")) != taken || len(k.start()) != 2 {
-		t.Error("another lane suffers")
+		t.Error("another queue is delayed")
 	}
 	k.pass(shutFor)
 	if n, _ := k.fill(1, "a", 10); n == 0 {
@@ -183,7 +183,7 @@ func TestLimitsHold(t *testing.T) {
 		seen[j.AccountID[0]] = true
 	}
 	if len(seen) < 2 {
-		t.Error("the lanes do not take turns")
+		t.Error("the queues do not take turns")
 	}
 }
 
@@ -199,7 +199,7 @@ func TestAnEventThatWaitedTooLongIsForgotten(t *testing.T) {
 	}
 }
 
-func TestRoomIsTakenFromQueuesThatDoNotGetOn(t *testing.T) {
+func TestCapacityIsTakenFromSlowQueues(t *testing.T) {
 	t.Parallel()
 	k := newTrack(t)
 	for host := range 20 {
@@ -221,16 +221,16 @@ func TestRoomIsTakenFromQueuesThatDoNotGetOn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(bg, 10*time.Second)
 	defer cancel()
 	if got := k.awaitCapacity(ctx, 20); got != 20 {
-		t.Errorf("room for %d", got)
+		t.Errorf("capacity for %d", got)
 	}
 	cancel()
 	k.destinationQueues.limits.held = 0
 	if got := k.awaitCapacity(ctx, 20); got != 0 {
-		t.Errorf("room for %d after the end", got)
+		t.Errorf("capacity for %d after the end", got)
 	}
 	k.close(k.now)
 	if k.next(k.now) != nil || k.enqueue(k.job(1, "q")) != full {
-		t.Error("closed lanes go on")
+		t.Error("closed queues still send")
 	}
 }
 
@@ -243,7 +243,7 @@ func TestIdleQueuesAreForgotten(t *testing.T) {
 		k.queue(queueKey{host: fmt.Sprint(i)}, k.now)
 	}
 	if len(k.byKey) > maxQueues || k.byKey[bad.queueKey] != bad {
-		t.Errorf("%d lanes are remembered", len(k.byKey))
+		t.Errorf("%d queues are remembered", len(k.byKey))
 	}
 }
 

@@ -147,7 +147,7 @@ func TestAnEndlessAnswerIsReadUpToALimit(t *testing.T) {
 	}
 }
 
-// piped gives a deliverer connections without buffers or an operating system between, each to a receiver that serve is.
+// piped gives a deliverer connections without buffers or an operating system in between; serve is each one's receiver.
 func piped(d *Deliverer, serve func(net.Conn)) (wait func()) {
 	var receivers sync.WaitGroup
 	transport := newTransport(newDialer(nil), d.queues.limits)
@@ -215,7 +215,7 @@ func TestCertificatesAreVerified(t *testing.T) {
 	}
 }
 
-// A receiver that trickles its answer is cut off when the time of an attempt is over, to the second.
+// A receiver that sends its response slowly is cut off when the time limit of an attempt is over, to the second.
 func TestASlowReceiverIsCutOff(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -246,7 +246,7 @@ func TestASlowReceiverIsCutOff(t *testing.T) {
 	}
 }
 
-// One that does not even accept, or does not agree on TLS, is given up before.
+// A receiver that does not accept, or does not complete the TLS handshake, is given up before.
 func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"http://slow.example/", "https://slow.example/"} {
@@ -274,7 +274,7 @@ func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
 	}
 }
 
-// trickle writes the start of an answer, and then one byte a second. Without a start it never answers.
+// trickle writes the start of a response, and then one byte a second. Without a start it never responds.
 func trickle(conn net.Conn, start string) {
 	if start == "" {
 		conn.Read(make([]byte, 1)) // until the other end has gone
