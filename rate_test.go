@@ -177,9 +177,9 @@ func TestCoversComparesValuesExactly(t *testing.T) {
 	}
 	fee := bursar.Units(10_000_000_000_000_000) // 0.01
 	for _, test := range []struct {
-		units         uint64
-		token, coin   bursar.Rate
-		covers, known bool
+		units             uint64
+		token, nativeRate bursar.Rate
+		covers, known     bool
 	}{
 		{25_000_000, bursar.Par(), rate("2500"), true, true},
 		{24_999_999, bursar.Par(), rate("2500"), false, true},
@@ -189,9 +189,9 @@ func TestCoversComparesValuesExactly(t *testing.T) {
 		{25_000_000, bursar.Par(), bursar.Rate{}, false, false},
 		{25_000_000, bursar.Rate{}, rate("1"), false, false},
 	} {
-		covers, known := test.token.Covers(bursar.Units(test.units), token, test.coin, fee, native)
+		covers, known := test.token.Covers(bursar.Units(test.units), token, test.nativeRate, fee, native)
 		if covers != test.covers || known != test.known {
-			t.Errorf("%d at %s against %s: %t, %t", test.units, test.token, test.coin, covers, known)
+			t.Errorf("%d at %s against %s: %t, %t", test.units, test.token, test.nativeRate, covers, known)
 		}
 	}
 }

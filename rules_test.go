@@ -21,18 +21,18 @@ func TestTheRulesNameTestsThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := map[string]string{}
-	read := func(room string) string {
-		if code[room] == "" {
-			files, _ := filepath.Glob(filepath.Join(room, "*.go"))
+	read := func(dir string) string {
+		if code[dir] == "" {
+			files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
 			for _, file := range files {
 				content, err := os.ReadFile(file)
 				if err != nil {
 					t.Fatal(err)
 				}
-				code[room] += string(content)
+				code[dir] += string(content)
 			}
 		}
-		return code[room]
+		return code[dir]
 	}
 	found := namedTest.FindAllStringSubmatch(string(text), -1)
 	for _, m := range found {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// costumes are texts that some parser takes for a number. literal marks those that are JSON numbers: as such they reach
+// notations are texts that some parser takes for a number. literal marks those that are JSON numbers: as such they reach
 // the parameter's own check, and everything else is not JSON at all.
-var costumes = map[string]struct{ literal bool }{
+var notations = map[string]struct{ literal bool }{
 	"1e3": {true}, "1E3": {true}, "1e+3": {true}, "1e-1": {true}, "1.0e1": {true}, "1e400": {true}, "1e999999999": {true},
 	"-1": {true}, "-0": {true}, "-0.0": {true}, "0": {true}, "0.0": {true}, "0e0": {true},
 	"+1": {}, "01": {}, "00": {}, "007.5": {}, "0x10": {}, "0b1": {}, "0o7": {}, ".5": {}, "1.": {}, ".": {}, "1..5": {},
@@ -54,8 +54,8 @@ func TestInvalidNumbersAreRefusedInEveryEncoding(t *testing.T) {
 				map[string]any{"currency": "USDT", "webhook": "https://shop.example"}},
 			{http.MethodGet, "/api/v1/account/wallets", "limit", "invalid_request", map[string]any{}},
 		} {
-			for _, text := range slices.Sorted(maps.Keys(costumes)) {
-				c.costume(n, text, costumes[text].literal)
+			for _, text := range slices.Sorted(maps.Keys(notations)) {
+				c.notation(n, text, notations[text].literal)
 			}
 		}
 		if after := c.written(); after != before {
@@ -64,7 +64,7 @@ func TestInvalidNumbersAreRefusedInEveryEncoding(t *testing.T) {
 	})
 }
 
-func (c *script) costume(n number, text string, literal bool) {
+func (c *script) notation(n number, text string, literal bool) {
 	c.Helper()
 	values := maps.Clone(n.others)
 	values[n.name] = text

@@ -132,8 +132,8 @@ func TestAKeyAnswersOnce(t *testing.T) {
 			t.Errorf("%d wallets were made", n)
 		}
 		// The key is the account's own.
-		stranger := &replicas{first: r.first, second: r.second, mine: r.first.account(true)}
-		if status, theirs := stranger.post(r.first, "POST", "wallet", "k", order, false); status != http.StatusOK ||
+		otherAccount := &replicas{first: r.first, second: r.second, mine: r.first.account(true)}
+		if status, theirs := otherAccount.post(r.first, "POST", "wallet", "k", order, false); status != http.StatusOK ||
 			bytes.Equal(first, theirs) {
 			t.Errorf("another account's: %d %s", status, theirs)
 		}

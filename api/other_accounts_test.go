@@ -144,12 +144,12 @@ func (c *script) sameAsNobodys(e endpoint, name string, values map[string]any) {
 			} else if keyed {
 				keys = [2]string{c.ids.Next().String(), c.ids.Next().String()}
 			}
-			foreign := c.reply(c.encoded(e.method, e.path, encoding, values), "other", keys[0])
+			others := c.reply(c.encoded(e.method, e.path, encoding, values), "other", keys[0])
 			none := c.reply(c.encoded(e.method, e.path, encoding, unknown), "other", keys[1])
-			if foreign != none || foreign.status != http.StatusNotFound ||
-				!strings.Contains(foreign.body, `"code":"not_found"`) {
+			if others != none || others.status != http.StatusNotFound ||
+				!strings.Contains(others.body, `"code":"not_found"`) {
 				c.Errorf("%s %s with %v by %s: another's is\n%+v\nnobody's is\n%+v", e.method, e.path, values, encoding,
-					foreign, none)
+					others, none)
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func TestListsShowOnesOwn(t *testing.T) {
 					}
 					for _, text := range secret {
 						if strings.Contains(answer.body, text) {
-							t.Errorf("%s %v tells %s of %s: %s", e.path, values, who, text, answer.body)
+							t.Errorf("%s %v shows %s the %s: %s", e.path, values, who, text, answer.body)
 						}
 					}
 				}

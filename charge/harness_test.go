@@ -112,7 +112,7 @@ func (r *harness) open(list []bursar.Currency) {
 	r.must(err)
 	registry, err := bursar.NewRegistry(list)
 	r.must(err)
-	parts := service.Parts{DB: db, Keys: keys, Registry: registry, Holder: "rig", Rates: r.rates}
+	parts := service.Parts{DB: db, Keys: keys, Registry: registry, Holder: "replica", Rates: r.rates}
 	for _, id := range []bursar.ChainID{bursar.Bitcoin, bursar.XRPL, bursar.Ethereum} {
 		parts.Chains = append(parts.Chains, service.ChainPart{Chain: r.chains[id], MaxFee: bursar.Units(1 << 40)})
 	}
@@ -123,7 +123,7 @@ func (r *harness) open(list []bursar.Currency) {
 			if err := tx.Chains().Ensure(ctx, id); err != nil {
 				return err
 			}
-			r.leases[id], _, err = tx.Leases().Acquire(ctx, id, "rig", 1<<50)
+			r.leases[id], _, err = tx.Leases().Acquire(ctx, id, "replica", 1<<50)
 			return err
 		})
 	}

@@ -117,8 +117,8 @@ func TestTheClientReadsEveryField(t *testing.T) {
 			has = append(has, tag)
 		}
 		slices.Sort(has)
-		if told := slices.Sorted(maps.Keys(d.Components.Schemas[name].Properties)); !slices.Equal(has, told) {
-			t.Errorf("%s has the fields %v, the API has %v", name, has, told)
+		if described := slices.Sorted(maps.Keys(d.Components.Schemas[name].Properties)); !slices.Equal(has, described) {
+			t.Errorf("%s has the fields %v, the API has %v", name, has, described)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestARetryDoesNothingTwice(t *testing.T) {
 	c, err := client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret,
 		HTTP: &http.Client{Transport: line}, MaxWait: 10 * time.Millisecond})
 	s.need(err)
-	s.eventually("the chain has begun", func() bool {
+	s.eventually("the chain has started", func() bool {
 		states, err := s.service.ChainStatus(ctx)
 		return err == nil && len(states) == 1 && states[0].Height >= 0
 	})

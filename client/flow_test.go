@@ -19,7 +19,7 @@ import (
 func TestEveryMethodAgainstTheService(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.eventually("the chain has begun", func() bool {
+	s.eventually("the chain has started", func() bool {
 		states, err := s.service.ChainStatus(t.Context())
 		return err == nil && len(states) == 1 && states[0].Height >= 0
 	})
@@ -221,9 +221,9 @@ func (s *shop) books() {
 		lines.Items[5].Available != "1.50000000" {
 		s.Errorf("the books have %+v", lines)
 	}
-	begun := lines.Items[5].CreatedAt
+	started := lines.Items[5].CreatedAt
 	for want, filter := range map[int]client.LedgerFilter{
-		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: begun}, 4: {Since: begun.Add(time.Microsecond)}, 0: {Until: begun},
+		2: {Kind: "deposit"}, 6: {Currency: "COIN", Since: started}, 4: {Since: started.Add(time.Microsecond)}, 0: {Until: started},
 	} {
 		var found []client.LedgerLine
 		for line, err := range client.All(s.Context(), s.LedgerOf(filter)) {
@@ -247,12 +247,12 @@ func (s *shop) deliveries() {
 	if n, err := s.RedeliverSince(ctx, s.now().Add(-time.Hour)); err != nil || n != 2 {
 		s.Errorf("sent again: %d, %v", n, err)
 	}
-	test, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"})
+	test, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "test event"})
 	if s.need(err); test.Event != client.EventTest || test.Webhook != s.url || test.Status != "pending" ||
 		len(test.Attempts) != 0 {
 		s.Errorf("the test event is %+v", test)
 	}
-	if again, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"}); err != nil ||
+	if again, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "test event"}); err != nil ||
 		again.EventID != test.EventID {
 		s.Errorf("the same key gives %+v, %v", again, err)
 	}

@@ -139,9 +139,9 @@ func TestInvalidDestinationsAreRefused(t *testing.T) {
 		if err := s.lists.Remove(s.Context(), theirs, d.ID); !errors.Is(err, bursar.ErrNotFound) {
 			s.Errorf("another account removes it: %v", err)
 		}
-		nobody := s.ids.Next()
-		_, off := s.lists.Disable(s.Context(), nobody)
-		for _, err := range []error{s.lists.Enable(s.Context(), nobody), off, s.lists.Remove(s.Context(), nobody, d.ID)} {
+		unknown := s.ids.Next()
+		_, off := s.lists.Disable(s.Context(), unknown)
+		for _, err := range []error{s.lists.Enable(s.Context(), unknown), off, s.lists.Remove(s.Context(), unknown, d.ID)} {
 			if !errors.Is(err, bursar.ErrNotFound) {
 				s.Errorf("an unknown account: %v", err)
 			}

@@ -199,7 +199,7 @@ func TestARefundIsCancelledOnlyWhileItIsQueued(t *testing.T) {
 		}
 		r.do(func(tx *store.Tx) error {
 			all, err := tx.Resolutions().About(ctx, []bursar.Deposit{d})
-			if got, want := all[d.ID], strings.TrimSuffix("the operator called it back: "+note, ": "); got.Error != want ||
+			if got, want := all[d.ID], strings.TrimSuffix("the operator cancelled it: "+note, ": "); got.Error != want ||
 				got.Status != bursar.ResolutionFailed {
 				t.Errorf("recorded is %+v, want %q", got, want)
 			}

@@ -119,7 +119,7 @@ func (s *Service) destination(ctx context.Context, at ChainDesk, text string) (b
 			at.Chain.Capabilities().ID)
 	}
 	if to.Base == at.Hot {
-		return to, fmt.Errorf("%w: %s is our own; assign the value to a wallet, or keep it", ErrDestination, to)
+		return to, fmt.Errorf("%w: %s is an address of this service; assign the value to a wallet, or keep it", ErrDestination, to)
 	}
 	var w bursar.Wallet
 	err = s.DB.View(ctx, func(tx *store.Tx) error {

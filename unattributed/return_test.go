@@ -121,7 +121,7 @@ func TestTheSweepIsPricedForTheWholeValue(t *testing.T) {
 func TestARefundGoesToAnExternalAddress(t *testing.T) {
 	r := newHarness(t, coined)
 	d := r.stranded(80_000)
-	for to, words := range map[string]string{"nowhere": "not a payable address of bitcoin", r.hot: "our own",
+	for to, words := range map[string]string{"nowhere": "not a payable address of bitcoin", r.hot: "an address of this service",
 		r.bobs.Address.Base: r.bobs.ID.String()} {
 		_, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
 		r.refused(to, err, unattributed.ErrDestination, d)

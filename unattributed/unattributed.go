@@ -111,7 +111,7 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 		if n.Status != bursar.ResolutionQueued {
 			return fmt.Errorf("%w: %s", ErrTooLate, Words(n))
 		}
-		return outgoing.Unsettle(ctx, tx, n, strings.TrimSuffix("the operator called it back: "+note, ": "))
+		return outgoing.Unsettle(ctx, tx, n, strings.TrimSuffix("the operator cancelled it: "+note, ": "))
 	})
 	if err == nil {
 		n.Status = bursar.ResolutionFailed

@@ -146,7 +146,7 @@ func until(t testing.TB, what string, ok func() bool) {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			t.Fatalf("waited in vain for: %s", what)
+			t.Fatalf("timed out while waiting for: %s", what)
 		}
 	}
 }

@@ -91,12 +91,12 @@ func TestARefusedWithdrawalIsRefundedInFull(t *testing.T) {
 		got, err := d.orders.Cancel(ctx, w.ID)
 		if d.need(err); got.Status != bursar.WithdrawalCancelled || !got.CompletedAt.Equal(d.db.Now()) ||
 			d.current(w).Status != bursar.WithdrawalCancelled {
-			t.Errorf("called back is %+v", d.current(w))
+			t.Errorf("after cancelling it is %+v", d.current(w))
 		}
 	}
 	for _, w := range []bursar.Withdrawal{rejected, cancelled, waiting} {
 		if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
-			t.Errorf("called back again: %v", err)
+			t.Errorf("cancelled again: %v", err)
 		}
 	}
 	d.holds(ann, 1_000_000_000, 0)
@@ -184,7 +184,7 @@ func TestNothingIsRefundedWhileTheChainRecovers(t *testing.T) {
 		return tx.Recoveries().Begin(ctx, bursar.Bitcoin, "the database was restored")
 	})
 	if _, err := d.orders.Cancel(ctx, queued.ID); !errors.Is(err, withdrawal.ErrRecovering) {
-		t.Errorf("called back: %v", err)
+		t.Errorf("cancelled: %v", err)
 	}
 	if _, err := d.orders.Reject(ctx, waiting.ID, "no"); !errors.Is(err, withdrawal.ErrRecovering) {
 		t.Errorf("rejected: %v", err)
