@@ -44,6 +44,6 @@ func (tx Events) RecordWithdrawal(ctx context.Context, w bursar.Withdrawal, regi
 // SetNotifications changes which events an account is told, and its own webhook, and returns the account; an unknown one is
 // ErrNotFound.
 func (tx Accounts) SetNotifications(ctx context.Context, a bursar.Account) (bursar.Account, error) {
-	return one(ctx, tx.Tx, "set notifications", scanAccount, `UPDATE accounts SET notify_pending = $2, notify_withdrawals = $3, webhook = $4
-		WHERE id = $1 RETURNING `+accountColumns, a.ID, a.NotifyPending, a.NotifyWithdrawals, a.Webhook)
+	return one(ctx, tx.Tx, "set notifications", accountColumns.scan, `UPDATE accounts SET notify_pending = $2, notify_withdrawals = $3, webhook = $4
+		WHERE id = $1 RETURNING `+accountColumns.names, a.ID, a.NotifyPending, a.NotifyWithdrawals, a.Webhook)
 }

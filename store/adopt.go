@@ -28,7 +28,7 @@ const withoutBytes = `EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing
 // AdoptedIn returns the open and final outgoing transactions in the block at a height that were adopted from a block and of which no version's
 // bytes are known.
 func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list a block's adopted spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list a block's adopted spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
 }
 
@@ -76,7 +76,7 @@ func (tx Withdrawals) UnfinishedTo(ctx context.Context, chain bursar.ChainID, ba
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Withdrawal
-		some, err = rows(ctx, tx.Tx, "list withdrawals to addresses", scanWithdrawal, `SELECT `+withdrawalColumns+` FROM withdrawals
+		some, err = rows(ctx, tx.Tx, "list withdrawals to addresses", withdrawalColumns.scan, `SELECT `+withdrawalColumns.names+` FROM withdrawals
 			WHERE chain = $1 AND completed_at = 0 AND base IN (`+list(n, 1)+`) ORDER BY number`+tx.forUpdate(), baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}
@@ -88,7 +88,7 @@ func (tx Resolutions) RefundsTo(ctx context.Context, chain bursar.ChainID, bases
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Resolution
-		some, err = rows(ctx, tx.Tx, "list returns to addresses", scanDecision, `SELECT `+decisionColumns+` FROM resolutions
+		some, err = rows(ctx, tx.Tx, "list returns to addresses", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions
 			WHERE chain = $1 AND kind = 'return' AND (status = 'queued' OR status = 'signed') AND base IN (`+list(n, 1)+`) ORDER BY number`, baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}

@@ -8,8 +8,6 @@ import (
 	"github.com/bursar/bursar"
 )
 
-const arrivalColumns = depositColumns + `, COALESCE(d.wallet, 0), d.seal`
-
 // sealArrival returns the code of an arrival: it covers what came, in which block, whose it is, and how often it was
 // reversed. A deposit is credited once for each count, and one that left its chain has another code than one that stands.
 func (k sealKey) sealArrival(d bursar.Deposit, wallet int64) []byte {
@@ -41,23 +39,28 @@ func (k sealKey) sealArrival(d bursar.Deposit, wallet int64) []byte {
 type arrived struct {
 	bursar.Deposit
 	wallet  int64
+	seal    []byte
 	altered bool
 	old     bool // it has no code, as before deposits had any
 }
 
-func (tx *Tx) scanArrival(s scanner) (a arrived, err error) {
-	var seal []byte
-	if a.Deposit, err = scanDeposit(behind(s, &a.wallet, &seal)); err == nil {
-		a.old = seal == nil
-		keyed := tx.seal.id == "" && len(seal) > sha256.Size // by a key that is not here
-		a.altered = !keyed && !hmac.Equal(seal, tx.seal.sealArrival(a.Deposit, a.wallet))
+var arrivalColumns = columnsWithin(depositColumns, func(a *arrived) *bursar.Deposit { return &a.Deposit },
+	column[arrived]{"COALESCE(d.wallet, 0)", func(a *arrived) any { return &a.wallet }},
+	column[arrived]{"d.seal", func(a *arrived) any { return &a.seal }})
+
+func (tx *Tx) scanArrival(s scanner) (arrived, error) {
+	a, err := arrivalColumns.scan(s)
+	if err == nil {
+		a.old = a.seal == nil
+		keyed := tx.seal.id == "" && len(a.seal) > sha256.Size // by a key that is not here
+		a.altered = !keyed && !hmac.Equal(a.seal, tx.seal.sealArrival(a.Deposit, a.wallet))
 	}
 	return a, err
 }
 
 // arrival returns a deposit as it is now, and whether it is as this service recorded it.
 func (tx *Tx) arrival(ctx context.Context, id bursar.ID) (arrived, error) {
-	return one(ctx, tx, "check deposit", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.id = $1`, id)
+	return one(ctx, tx, "check deposit", tx.scanArrival, `SELECT `+arrivalColumns.names+depositFrom+` WHERE d.id = $1`, id)
 }
 
 // Altered reports whether a deposit is not what a block brought and this service recorded.
@@ -69,7 +72,7 @@ func (tx Deposits) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 // ListAltered returns the pending deposits of one page that this service did not record so, and where the next page
 // begins: 0 after the last.
 func (tx Deposits) ListAltered(ctx context.Context, after int64, limit int) (altered []bursar.Deposit, next int64, err error) {
-	found, err := rows(ctx, tx.Tx, "look through pending deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+
+	found, err := rows(ctx, tx.Tx, "look through pending deposits", tx.scanArrival, `SELECT `+arrivalColumns.names+depositFrom+
 		` WHERE d.status = 'pending' AND d.number > $1 ORDER BY d.number LIMIT $2`, after, limit)
 	for _, a := range found {
 		if a.altered {
@@ -118,7 +121,7 @@ func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err err
 
 // sealOldArrivals seals up to limit deposits that were there before deposits had codes.
 func (tx *Tx) sealOldArrivals(ctx context.Context, limit int) (int, error) {
-	old, err := rows(ctx, tx, "list old deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.seal IS NULL LIMIT $1`, limit)
+	old, err := rows(ctx, tx, "list old deposits", tx.scanArrival, `SELECT `+arrivalColumns.names+depositFrom+` WHERE d.seal IS NULL LIMIT $1`, limit)
 	for _, a := range old {
 		if err == nil {
 			_, err = tx.exec(ctx, "seal an old deposit", `UPDATE deposits SET seal = $2 WHERE id = $1`, a.ID, tx.seal.sealArrival(a.Deposit, a.wallet))
@@ -136,7 +139,7 @@ func (tx Deposits) Unaltered(ctx context.Context, deposits []bursar.Deposit) ([]
 	if len(args) == 0 {
 		return nil, nil
 	}
-	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanArrival, `SELECT `+arrivalColumns+depositFrom+` WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
+	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanArrival, `SELECT `+arrivalColumns.names+depositFrom+` WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
 	if err != nil {
 		return nil, err
 	}

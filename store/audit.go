@@ -33,11 +33,22 @@ func (tx Audits) Get(ctx context.Context) (Audit, error) { return tx.audit(ctx, 
 // Lock is Audit, and lets nobody else audit until the transaction ends.
 func (tx Audits) Lock(ctx context.Context) (Audit, error) { return tx.audit(ctx, tx.forUpdate()) }
 
-func (tx *Tx) audit(ctx context.Context, lock string) (a Audit, err error) {
-	err = tx.row(ctx, "read how far the audit has come", `SELECT link, hash, entry, pass_link, pass_entry, pass_account, pass_asset, checked_at, passed_at, trial_at
-		FROM audits WHERE name = 'books'`+lock, nil, &a.Link, &a.Hash, &a.Entry, &a.PassLink, &a.PassEntry, &a.PassAccount, &a.PassAsset,
-		instant{&a.CheckedAt}, instant{&a.PassedAt}, instant{&a.TrialAt})
-	return a, err
+var auditColumns = columnsOf([]column[Audit]{
+	{"link", func(a *Audit) any { return &a.Link }},
+	{"hash", func(a *Audit) any { return &a.Hash }},
+	{"entry", func(a *Audit) any { return &a.Entry }},
+	{"pass_link", func(a *Audit) any { return &a.PassLink }},
+	{"pass_entry", func(a *Audit) any { return &a.PassEntry }},
+	{"pass_account", func(a *Audit) any { return &a.PassAccount }},
+	{"pass_asset", func(a *Audit) any { return &a.PassAsset }},
+	{"checked_at", func(a *Audit) any { return instant{&a.CheckedAt} }},
+	{"passed_at", func(a *Audit) any { return instant{&a.PassedAt} }},
+	{"trial_at", func(a *Audit) any { return instant{&a.TrialAt} }},
+})
+
+func (tx *Tx) audit(ctx context.Context, lock string) (Audit, error) {
+	return one(ctx, tx, "read how far the audit has come", auditColumns.scan,
+		`SELECT `+auditColumns.names+` FROM audits WHERE name = 'books'`+lock)
 }
 
 // Set notes how far the audit has come.
@@ -47,15 +58,22 @@ func (tx Audits) Set(ctx context.Context, a Audit) error {
 		a.Link, a.Hash, a.Entry, a.PassLink, a.PassEntry, string(a.PassAccount), string(a.PassAsset), micros(a.CheckedAt), micros(a.PassedAt), micros(a.TrialAt))
 }
 
+var linkColumns = columnsOf([]column[Link]{
+	{"number", func(l *Link) any { return &l.Number }},
+	{"at", func(l *Link) any { return instant{&l.At} }},
+	{"key_id", func(l *Link) any { return &l.KeyID }},
+	{"size", func(l *Link) any { return &l.Size }},
+	{"hash", func(l *Link) any { return &l.Hash }},
+})
+
 // entriesOfLinks bounds the entries that Links reads at once, beyond those of the first link.
 const entriesOfLinks = 5000
 
 // After returns the links after a number with all that they cover, oldest first: up to limit of them, and fewer where
 // they cover very many entries; none behind the newest alone.
 func (tx Links) After(ctx context.Context, after int64, limit int) ([]Link, error) {
-	links, err := rows(ctx, tx.Tx, "read links", func(s scanner) (l Link, err error) {
-		return l, s.Scan(&l.Number, instant{&l.At}, &l.KeyID, &l.Size, &l.Hash)
-	}, `SELECT number, at, key_id, size, hash FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+	links, err := rows(ctx, tx.Tx, "read links", linkColumns.scan,
+		`SELECT `+linkColumns.names+` FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
 	if err != nil || len(links) == 0 {
 		return links, err
 	}
@@ -134,19 +152,18 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 	for len(args) > 0 {
 		n := min(len(args), 500)
 		_, err := rows(ctx, tx, "read linked orders", func(s scanner) (none struct{}, err error) {
-			var chain bursar.ChainID
-			w, err := scanWithdrawal(behind(s, &chain, new([]byte)))
-			found[w.ID] = withdrawalFacts(chain, w)
+			o, err := orderColumns.scan(s)
+			found[o.it.ID] = withdrawalFacts(o.chain, o.it)
 			return none, err
-		}, `SELECT `+orderColumns+` FROM withdrawals WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
+		}, `SELECT `+orderColumns.names+` FROM withdrawals WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
 		if err != nil {
 			return err
 		}
 		_, err = rows(ctx, tx, "read linked returns", func(s scanner) (none struct{}, err error) {
-			d, err := scanDecision(s)
-			found[d.ID] = returnFacts(d)
+			d, err := resolutionColumns.scan(s)
+			found[d.ID] = refundFacts(d)
 			return none, err
-		}, `SELECT `+decisionColumns+` FROM resolutions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
+		}, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
 		if err != nil {
 			return err
 		}
@@ -176,11 +193,11 @@ func (tx Links) At(ctx context.Context, number int64) (l Link, err error) {
 
 // Altered reports whether an order is there whose facts are not those that were taken.
 func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
-	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered, `SELECT `+orderColumns+` FROM withdrawals WHERE id = $1`, id)
+	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals WHERE id = $1`, id)
 	if err == nil || !errors.Is(err, ErrNotFound) {
 		return withdrawal.altered != nil, err
 	}
-	back, err := one(ctx, tx.Tx, "check a return", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE id = $1`, id)
+	back, err := one(ctx, tx.Tx, "check a return", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE id = $1`, id)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -220,6 +237,15 @@ type BookFault struct {
 	At      time.Time
 }
 
+var faultColumns = columnsOf([]column[BookFault]{
+	{"number", func(f *BookFault) any { return &f.Number }},
+	{"kind", func(f *BookFault) any { return &f.Kind }},
+	{"ref", func(f *BookFault) any { return &f.Ref }},
+	{"asset", func(f *BookFault) any { return &f.Asset }},
+	{"message", func(f *BookFault) any { return &f.Message }},
+	{"at", func(f *BookFault) any { return instant{&f.At} }},
+})
+
 // List returns what the books contradict themselves in, oldest first.
 func (tx BookFaults) List(ctx context.Context, limit int) ([]BookFault, error) {
 	return tx.After(ctx, 0, limit)
@@ -227,18 +253,14 @@ func (tx BookFaults) List(ctx context.Context, limit int) ([]BookFault, error) {
 
 // After is BookFaults behind a number.
 func (tx BookFaults) After(ctx context.Context, after int64, limit int) ([]BookFault, error) {
-	return rows(ctx, tx.Tx, "list faults of the books", scanBookFault,
-		`SELECT number, kind, ref, asset, message, at FROM book_faults WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+	return rows(ctx, tx.Tx, "list faults of the books", faultColumns.scan,
+		`SELECT `+faultColumns.names+` FROM book_faults WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
 }
 
 // Assets returns the oldest fault of each asset, and the oldest of those that concern them all.
 func (tx BookFaults) Assets(ctx context.Context) ([]BookFault, error) {
-	return rows(ctx, tx.Tx, "list faulty assets", scanBookFault, `SELECT number, kind, ref, asset, message, at FROM book_faults
+	return rows(ctx, tx.Tx, "list faulty assets", faultColumns.scan, `SELECT `+faultColumns.names+` FROM book_faults
 		WHERE number IN (SELECT MIN(number) FROM book_faults GROUP BY asset) ORDER BY number`)
-}
-
-func scanBookFault(s scanner) (f BookFault, err error) {
-	return f, s.Scan(&f.Number, &f.Kind, &f.Ref, &f.Asset, &f.Message, instant{&f.At})
 }
 
 // Put records a fault; one that is there keeps its time.

@@ -9,7 +9,7 @@ import (
 
 // ByID returns any account's event with the state of its delivery, or ErrNotFound.
 func (tx Deliveries) ByID(ctx context.Context, id bursar.ID) (Delivery, error) {
-	return one(ctx, tx.Tx, "read delivery", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE id = $1`, id)
+	return one(ctx, tx.Tx, "read delivery", deliveryColumns.scan, `SELECT `+deliveryColumns.names+` FROM events WHERE id = $1`, id)
 }
 
 // DeliveryFilter says which deliveries to list; what is zero does not matter.
@@ -21,7 +21,7 @@ type DeliveryFilter struct {
 
 // Find returns the events that fit, newest first.
 func (tx Deliveries) Find(ctx context.Context, f DeliveryFilter, page Page) ([]Delivery, error) {
-	query := `SELECT ` + deliveryColumns + ` FROM events WHERE number < $1 AND created_at >= $2`
+	query := `SELECT ` + deliveryColumns.names + ` FROM events WHERE number < $1 AND created_at >= $2`
 	args := []any{page.bound(), micros(f.Since), page.Limit}
 	if !f.Account.IsZero() {
 		query, args = query+` AND account_id = $4`, append(args, f.Account)
@@ -29,7 +29,7 @@ func (tx Deliveries) Find(ctx context.Context, f DeliveryFilter, page Page) ([]D
 	if f.Status != "" {
 		query, args = query+` AND status = `+list(1, len(args)), append(args, f.Status)
 	}
-	return rows(ctx, tx.Tx, "list deliveries", scanDelivery, query+` ORDER BY number DESC LIMIT $3`, args...)
+	return rows(ctx, tx.Tx, "list deliveries", deliveryColumns.scan, query+` ORDER BY number DESC LIMIT $3`, args...)
 }
 
 // EnableAll allows a URL that answered 410 Gone again for every account, or for one, and returns for which it was disabled.

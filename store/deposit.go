@@ -9,18 +9,35 @@ import (
 	"github.com/bursar/bursar/ledger"
 )
 
-const depositColumns = `d.number, d.id, d.purpose, d.account_id, w.id, d.currency, d.chain, d.tx_id, d.output, d.base, d.memo, d.contract,
-	d.amount, d.fee, d.status, d.height, d.block_hash, d.reversals, d.required, d.seen_at, d.confirmed_at, COALESCE(w.metadata, ''), COALESCE(` + effectiveWebhook + `, '')`
+var depositColumns = columnsOf([]column[bursar.Deposit]{
+	{"d.number", func(d *bursar.Deposit) any { return &d.Number }},
+	{"d.id", func(d *bursar.Deposit) any { return &d.ID }},
+	{"d.purpose", func(d *bursar.Deposit) any { return &d.Purpose }},
+	{"d.account_id", func(d *bursar.Deposit) any { return &d.AccountID }},
+	{"w.id", func(d *bursar.Deposit) any { return &d.WalletID }},
+	{"d.currency", func(d *bursar.Deposit) any { return &d.Currency }},
+	{"d.chain", func(d *bursar.Deposit) any { return &d.Chain }},
+	{"d.tx_id", func(d *bursar.Deposit) any { return &d.TxID }},
+	{"d.output", func(d *bursar.Deposit) any { return &d.Output }},
+	{"d.base", func(d *bursar.Deposit) any { return &d.Address.Base }},
+	{"d.memo", func(d *bursar.Deposit) any { return memo{&d.Address} }},
+	{"d.contract", func(d *bursar.Deposit) any { return &d.Contract }},
+	{"d.amount", func(d *bursar.Deposit) any { return &d.Amount }},
+	{"d.fee", func(d *bursar.Deposit) any { return &d.Fee }},
+	{"d.status", func(d *bursar.Deposit) any { return &d.Status }},
+	{"d.height", func(d *bursar.Deposit) any { return &d.Height }},
+	{"d.block_hash", func(d *bursar.Deposit) any { return &d.BlockHash }},
+	{"d.reversals", func(d *bursar.Deposit) any { return &d.Reversals }},
+	{"d.required", func(d *bursar.Deposit) any { return &d.Required }},
+	{"d.seen_at", func(d *bursar.Deposit) any { return instant{&d.SeenAt} }},
+	{"d.confirmed_at", func(d *bursar.Deposit) any { return instant{&d.ConfirmedAt} }},
+	{"COALESCE(w.metadata, '')", func(d *bursar.Deposit) any { return &d.Metadata }},
+	{"COALESCE(" + effectiveWebhook + ", '')", func(d *bursar.Deposit) any { return &d.Webhook }},
+})
 
 const depositFrom = ` FROM deposits d LEFT JOIN wallets w ON w.number = d.wallet
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
 	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
-
-func scanDeposit(s scanner) (d bursar.Deposit, err error) {
-	err = s.Scan(&d.Number, &d.ID, &d.Purpose, &d.AccountID, &d.WalletID, &d.Currency, &d.Chain, &d.TxID, &d.Output, &d.Address.Base, memo{&d.Address},
-		&d.Contract, &d.Amount, &d.Fee, &d.Status, &d.Height, &d.BlockHash, &d.Reversals, &d.Required, instant{&d.SeenAt}, instant{&d.ConfirmedAt}, &d.Metadata, &d.Webhook)
-	return d, err
-}
 
 // Arrival is a deposit to be recorded, with the number of its wallet (0: none), the height from which it counts, and how
 // many endpoints have to report it before it is credited (0: none).
@@ -69,7 +86,7 @@ func (tx Deposits) InsertInternal(ctx context.Context, a Arrival) error {
 
 // InBlock returns every deposit that stands in the block at a height: none that is orphaned or reversed.
 func (tx Deposits) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Deposit, error) {
-	return rows(ctx, tx.Tx, "list block's deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+	return rows(ctx, tx.Tx, "list block's deposits", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+
 		` WHERE d.chain = $1 AND d.height = $2 AND d.status <> 'orphaned' AND d.status <> 'reversed' ORDER BY d.number`, string(chain), int64(height))
 }
 
@@ -98,12 +115,12 @@ func (tx Deposits) SetStatus(ctx context.Context, d bursar.Deposit, next bursar.
 
 // Get returns an account's deposit; another account's is ErrNotFound.
 func (tx Deposits) Get(ctx context.Context, account, id bursar.ID) (bursar.Deposit, error) {
-	return one(ctx, tx.Tx, "read deposit", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
+	return one(ctx, tx.Tx, "read deposit", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
 }
 
 // ByID returns a deposit whoever's it is.
 func (tx Deposits) ByID(ctx context.Context, id bursar.ID) (bursar.Deposit, error) {
-	return one(ctx, tx.Tx, "read deposit", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.id = $1`, id)
+	return one(ctx, tx.Tx, "read deposit", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+` WHERE d.id = $1`, id)
 }
 
 // ByTx returns an account's deposits in a transaction of any of the chains, in the transaction's order.
@@ -115,7 +132,7 @@ func (tx Deposits) ByTx(ctx context.Context, account bursar.ID, chains []bursar.
 	for _, id := range txIDs {
 		args = append(args, id)
 	}
-	return rows(ctx, tx.Tx, "list deposits by hash", scanDeposit, `SELECT `+depositColumns+depositFrom+` WHERE d.account_id = $1 AND d.chain IN (`+
+	return rows(ctx, tx.Tx, "list deposits by hash", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+` WHERE d.account_id = $1 AND d.chain IN (`+
 		list(len(chains), 1)+`) AND d.tx_id IN (`+list(len(txIDs), 1+len(chains))+`) ORDER BY d.chain, d.output, d.number`, args...)
 }
 
@@ -125,7 +142,7 @@ func (tx Deposits) List(ctx context.Context, account, wallet bursar.ID, page Pag
 	if err != nil {
 		return nil, err
 	}
-	return rows(ctx, tx.Tx, "list deposits", scanDeposit, `SELECT `+depositColumns+depositFrom+
+	return rows(ctx, tx.Tx, "list deposits", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+
 		` WHERE d.wallet = $1 AND d.number < $2 ORDER BY d.number DESC LIMIT $3`, w.Number, page.bound(), page.Limit)
 }
 

@@ -29,13 +29,23 @@ type Delivery struct {
 	DeliveredAt time.Time
 }
 
-const deliveryColumns = `number, id, account_id, kind, subject, url, body, created_at, status, attempts, tries, next_at, last_code, last_error, delivered_at`
-
-func scanDelivery(s scanner) (d Delivery, err error) {
-	err = s.Scan(&d.Number, &d.ID, &d.AccountID, &d.Kind, &d.Subject, &d.URL, &d.Body, instant{&d.CreatedAt}, &d.Status, &d.Attempts, &d.Tries,
-		instant{&d.NextAt}, &d.LastCode, &d.LastError, instant{&d.DeliveredAt})
-	return d, err
-}
+var deliveryColumns = columnsOf([]column[Delivery]{
+	{"number", func(d *Delivery) any { return &d.Number }},
+	{"id", func(d *Delivery) any { return &d.ID }},
+	{"account_id", func(d *Delivery) any { return &d.AccountID }},
+	{"kind", func(d *Delivery) any { return &d.Kind }},
+	{"subject", func(d *Delivery) any { return &d.Subject }},
+	{"url", func(d *Delivery) any { return &d.URL }},
+	{"body", func(d *Delivery) any { return &d.Body }},
+	{"created_at", func(d *Delivery) any { return instant{&d.CreatedAt} }},
+	{"status", func(d *Delivery) any { return &d.Status }},
+	{"attempts", func(d *Delivery) any { return &d.Attempts }},
+	{"tries", func(d *Delivery) any { return &d.Tries }},
+	{"next_at", func(d *Delivery) any { return instant{&d.NextAt} }},
+	{"last_code", func(d *Delivery) any { return &d.LastCode }},
+	{"last_error", func(d *Delivery) any { return &d.LastError }},
+	{"delivered_at", func(d *Delivery) any { return instant{&d.DeliveredAt} }},
+})
 
 // Insert is Events.Record for who need not know whether the event will be sent.
 func (tx Events) Insert(ctx context.Context, e bursar.Event) error {
@@ -59,8 +69,8 @@ func (tx Deliveries) Lease(ctx context.Context, until time.Time, limit int) ([]D
 	if err := tx.byIndex(ctx); err != nil {
 		return nil, err
 	}
-	claimed, err := rows(ctx, tx.Tx, "claim deliveries", scanDelivery, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
-		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`) RETURNING `+deliveryColumns,
+	claimed, err := rows(ctx, tx.Tx, "claim deliveries", deliveryColumns.scan, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
+		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`) RETURNING `+deliveryColumns.names,
 		micros(tx.now), micros(until), limit)
 	slices.SortFunc(claimed, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) }) // RETURNING has no order
 	return claimed, err
@@ -98,6 +108,14 @@ type Attempt struct {
 	Error    string
 }
 
+var attemptColumns = columnsOf([]column[Attempt]{
+	{"attempt", func(a *Attempt) any { return &a.Number }},
+	{"at", func(a *Attempt) any { return instant{&a.At} }},
+	{"duration", func(a *Attempt) any { return duration{&a.Duration} }},
+	{"code", func(a *Attempt) any { return &a.Code }},
+	{"error", func(a *Attempt) any { return &a.Error }},
+})
+
 // Outcome is what an attempt came to: the delivery's new state and, while it is pending, when to try again.
 type Outcome struct {
 	Attempt
@@ -126,17 +144,13 @@ func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) err
 
 // Attempts returns the tries of one event, oldest first.
 func (tx Deliveries) Attempts(ctx context.Context, event int64) ([]Attempt, error) {
-	return rows(ctx, tx.Tx, "list attempts", func(s scanner) (a Attempt, err error) {
-		var micro int64
-		err = s.Scan(&a.Number, instant{&a.At}, &micro, &a.Code, &a.Error)
-		a.Duration = time.Duration(micro) * time.Microsecond
-		return a, err
-	}, `SELECT attempt, at, duration, code, error FROM attempts WHERE event = $1 ORDER BY attempt`, event)
+	return rows(ctx, tx.Tx, "list attempts", attemptColumns.scan,
+		`SELECT `+attemptColumns.names+` FROM attempts WHERE event = $1 ORDER BY attempt`, event)
 }
 
 // List returns an account's events with the state of their delivery, newest first.
 func (tx Deliveries) List(ctx context.Context, account bursar.ID, page Page) ([]Delivery, error) {
-	return rows(ctx, tx.Tx, "list deliveries", scanDelivery, `SELECT `+deliveryColumns+` FROM events WHERE account_id = $1 AND number < $2
+	return rows(ctx, tx.Tx, "list deliveries", deliveryColumns.scan, `SELECT `+deliveryColumns.names+` FROM events WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 

@@ -48,12 +48,25 @@ type ExternalSpend struct {
 	ResolvedAt time.Time
 }
 
-const externalColumns = `number, chain, tx_id, base, height, made_at, failed, fee, reservations, payments, outgoing_id, status, reason, booked, note, actor, resolved_at`
-
-func scanExternal(s scanner) (x ExternalSpend, err error) {
-	return x, s.Scan(&x.Number, &x.Chain, &x.TxID, &x.Base, &x.Height, instant{&x.MadeAt}, &x.Failed, &x.Fee, &x.Claims, &x.Payments, &x.SpendID,
-		&x.Status, &x.Reason, &x.Booked, &x.Note, &x.Actor, instant{&x.ResolvedAt})
-}
+var externalColumns = columnsOf([]column[ExternalSpend]{
+	{"number", func(x *ExternalSpend) any { return &x.Number }},
+	{"chain", func(x *ExternalSpend) any { return &x.Chain }},
+	{"tx_id", func(x *ExternalSpend) any { return &x.TxID }},
+	{"base", func(x *ExternalSpend) any { return &x.Base }},
+	{"height", func(x *ExternalSpend) any { return &x.Height }},
+	{"made_at", func(x *ExternalSpend) any { return instant{&x.MadeAt} }},
+	{"failed", func(x *ExternalSpend) any { return &x.Failed }},
+	{"fee", func(x *ExternalSpend) any { return &x.Fee }},
+	{"reservations", func(x *ExternalSpend) any { return &x.Claims }},
+	{"payments", func(x *ExternalSpend) any { return &x.Payments }},
+	{"outgoing_id", func(x *ExternalSpend) any { return &x.SpendID }},
+	{"status", func(x *ExternalSpend) any { return &x.Status }},
+	{"reason", func(x *ExternalSpend) any { return &x.Reason }},
+	{"booked", func(x *ExternalSpend) any { return &x.Booked }},
+	{"note", func(x *ExternalSpend) any { return &x.Note }},
+	{"actor", func(x *ExternalSpend) any { return &x.Actor }},
+	{"resolved_at", func(x *ExternalSpend) any { return instant{&x.ResolvedAt} }},
+})
 
 // Put records an external spend, or the block that it is in now: what is known of it stays as it is.
 func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
@@ -66,17 +79,17 @@ func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 
 // Get returns an external spend by its number, or ErrNotFound.
 func (tx ExternalSpends) Get(ctx context.Context, number int64) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
+	return one(ctx, tx.Tx, "read external spend", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
 }
 
 // ByTx returns the external spend of a transaction, or ErrNotFound.
 func (tx ExternalSpends) ByTx(ctx context.Context, chain bursar.ChainID, txID string) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "look up external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
+	return one(ctx, tx.Tx, "look up external spend", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
 }
 
 // List returns the external spends of a chain, or of all for "", that have a status, oldest first.
 func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status ExternalStatus, limit int) ([]ExternalSpend, error) {
-	return rows(ctx, tx.Tx, "list external spends", scanExternal, `SELECT `+externalColumns+` FROM external_spends
+	return rows(ctx, tx.Tx, "list external spends", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends
 		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
 }
 
@@ -98,7 +111,7 @@ func (tx ExternalSpends) Set(ctx context.Context, x ExternalSpend) error {
 
 // Behind returns the external spend that an outgoing transaction was adopted from, or ErrNotFound.
 func (tx ExternalSpends) Behind(ctx context.Context, spend bursar.ID) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "read external spend", scanExternal, `SELECT `+externalColumns+` FROM external_spends WHERE outgoing_id = $1`, spend)
+	return one(ctx, tx.Tx, "read external spend", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends WHERE outgoing_id = $1`, spend)
 }
 
 // Drop notes that the external spends of a block are in none any more, since it is reorged out.

@@ -6,6 +6,16 @@ import (
 	"github.com/bursar/bursar"
 )
 
+var feeRuleColumns = columnsOf([]column[bursar.FeeRule]{
+	{"account_id", func(r *bursar.FeeRule) any { return &r.AccountID }},
+	{"currency", func(r *bursar.FeeRule) any { return &r.Currency }},
+	{"kind", func(r *bursar.FeeRule) any { return &r.Kind }},
+	{"network", func(r *bursar.FeeRule) any { return &r.Fee.Network }},
+	{"millionths", func(r *bursar.FeeRule) any { return &r.Fee.Millionths }},
+	{"fixed", func(r *bursar.FeeRule) any { return &r.Fee.Fixed }},
+	{"set_at", func(r *bursar.FeeRule) any { return instant{&r.SetAt} }},
+})
+
 // Set sets a fee of an account, in place of the one that was set for the same before. The account must exist.
 func (tx FeeRules) Set(ctx context.Context, r bursar.FeeRule) error {
 	_, err := tx.exec(ctx, "set fee", `INSERT INTO fee_rules(account_id, currency, kind, network, millionths, fixed, set_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -29,9 +39,6 @@ func (tx FeeRules) Of(ctx context.Context, accounts ...bursar.ID) (bursar.FeeRul
 	for i, id := range accounts {
 		args[i] = id
 	}
-	return rows(ctx, tx.Tx, "read fees", func(s scanner) (r bursar.FeeRule, err error) {
-		err = s.Scan(&r.AccountID, &r.Currency, &r.Kind, &r.Fee.Network, &r.Fee.Millionths, &r.Fee.Fixed, instant{&r.SetAt})
-		return r, err
-	}, `SELECT account_id, currency, kind, network, millionths, fixed, set_at FROM fee_rules WHERE account_id IN (`+list(len(args), 0)+`)
-		ORDER BY account_id, currency, kind`, args...)
+	return rows(ctx, tx.Tx, "read fees", feeRuleColumns.scan, `SELECT `+feeRuleColumns.names+` FROM fee_rules
+		WHERE account_id IN (`+list(len(args), 0)+`) ORDER BY account_id, currency, kind`, args...)
 }

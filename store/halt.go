@@ -105,11 +105,15 @@ func (h Halt) Remedy() string {
 	return "`bursar account unfreeze " + name + "`"
 }
 
-const haltColumns = `number, scope, kind, ref, reason, actor, at`
-
-func scanHalt(s scanner) (h Halt, err error) {
-	return h, s.Scan(&h.Number, &h.Scope, &h.Kind, &h.Ref, &h.Reason, &h.Actor, instant{&h.At})
-}
+var haltColumns = columnsOf([]column[Halt]{
+	{"number", func(h *Halt) any { return &h.Number }},
+	{"scope", func(h *Halt) any { return &h.Scope }},
+	{"kind", func(h *Halt) any { return &h.Kind }},
+	{"ref", func(h *Halt) any { return &h.Ref }},
+	{"reason", func(h *Halt) any { return &h.Reason }},
+	{"actor", func(h *Halt) any { return &h.Actor }},
+	{"at", func(h *Halt) any { return instant{&h.At} }},
+})
 
 // Put records why nothing of a scope may be signed from the commit on. One of the same scope, kind and ref keeps its time and
 // its first reason. The halt of an account freezes it, and keeps it locked until the transaction ends, frozen before or not,
@@ -170,7 +174,7 @@ func (tx *Tx) noteFrozen(ctx context.Context, scope HaltScope) error {
 
 // List returns every halt, oldest first.
 func (tx Halts) List(ctx context.Context) ([]Halt, error) {
-	return rows(ctx, tx.Tx, "list halts", scanHalt, `SELECT `+haltColumns+` FROM halts ORDER BY number`)
+	return rows(ctx, tx.Tx, "list halts", haltColumns.scan, `SELECT `+haltColumns.names+` FROM halts ORDER BY number`)
 }
 
 // Of returns the halts of some scopes, oldest first.
@@ -182,7 +186,7 @@ func (tx Halts) Of(ctx context.Context, scopes ...HaltScope) ([]Halt, error) {
 	for i, scope := range scopes {
 		args[i] = string(scope)
 	}
-	return rows(ctx, tx.Tx, "list halts of scopes", scanHalt, `SELECT `+haltColumns+` FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
+	return rows(ctx, tx.Tx, "list halts of scopes", haltColumns.scan, `SELECT `+haltColumns.names+` FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
 }
 
 // FrozenPaidBy returns the accounts that are frozen and have a withdrawal in an outgoing transaction, each once, with their oldest reason.

@@ -10,6 +10,9 @@ type HaltEvent struct {
 	Resumed bool
 }
 
+var haltEventColumns = columnsWithin(haltColumns, func(e *HaltEvent) *Halt { return &e.Halt },
+	column[HaltEvent]{"resumed", func(e *HaltEvent) any { return &e.Resumed }})
+
 // End is Resume with who ended the halts of a scope, kind and ref, and why.
 func (tx Halts) End(ctx context.Context, h Halt) (int64, error) {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
@@ -37,7 +40,6 @@ func (tx *Tx) haltsChanged(ctx context.Context, e HaltEvent) error {
 
 // Events returns the newest beginnings and ends of halts, newest first.
 func (tx Halts) Events(ctx context.Context, limit int) ([]HaltEvent, error) {
-	return rows(ctx, tx.Tx, "list what was halted", func(s scanner) (e HaltEvent, err error) {
-		return e, s.Scan(&e.Number, instant{&e.At}, &e.Resumed, &e.Scope, &e.Kind, &e.Ref, &e.Reason, &e.Actor)
-	}, `SELECT number, at, resumed, scope, kind, ref, reason, actor FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
+	return rows(ctx, tx.Tx, "list what was halted", haltEventColumns.scan,
+		`SELECT `+haltEventColumns.names+` FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
 }

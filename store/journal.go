@@ -44,7 +44,7 @@ func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
 // List returns what waits to be put back on a chain, in the order in which it was signed.
 func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
 	return rows(ctx, tx.Tx, "list forgotten spends", tx.forgotten,
-		`SELECT `+forgottenColumns+` FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
+		`SELECT `+forgottenColumns.names+` FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
 }
 
 // Name names a forgotten transaction by its place in the journal.
@@ -59,13 +59,26 @@ func (tx ForgottenPayments) Ever(ctx context.Context) ([]string, error) {
 	}, `SELECT chain, number FROM forgotten_payments`)
 }
 
-const forgottenColumns = `chain, number, outgoing_id, content, sure, error, seal`
+// forgottenRow is a forgotten transaction as the database keeps it.
+type forgottenRow struct {
+	Forgotten
+	seal []byte
+}
 
-func (tx *Tx) forgotten(s scanner) (f Forgotten, err error) {
-	var seal []byte
-	err = s.Scan(&f.Chain, &f.Number, &f.Spend, &f.Content, &f.Sure, &f.Error, &seal)
-	f.Altered = !hmac.Equal(seal, tx.seal.sealForgotten(f))
-	return f, err
+var forgottenColumns = columnsOf([]column[forgottenRow]{
+	{"chain", func(f *forgottenRow) any { return &f.Chain }},
+	{"number", func(f *forgottenRow) any { return &f.Number }},
+	{"outgoing_id", func(f *forgottenRow) any { return &f.Spend }},
+	{"content", func(f *forgottenRow) any { return &f.Content }},
+	{"sure", func(f *forgottenRow) any { return &f.Sure }},
+	{"error", func(f *forgottenRow) any { return &f.Error }},
+	{"seal", func(f *forgottenRow) any { return &f.seal }},
+})
+
+func (tx *Tx) forgotten(s scanner) (Forgotten, error) {
+	f, err := forgottenColumns.scan(s)
+	f.Altered = !hmac.Equal(f.seal, tx.seal.sealForgotten(f.Forgotten))
+	return f.Forgotten, err
 }
 
 // Any reports whether anything waits to be put back on a chain.
@@ -78,7 +91,7 @@ func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (foun
 // Left reports whether a forgotten outgoing transaction was dealt with.
 func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
 	found, err := rows(ctx, tx.Tx, "look up a forgotten spend", tx.forgotten,
-		`SELECT `+forgottenColumns+` FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
+		`SELECT `+forgottenColumns.names+` FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
 	return len(found) == 1 && !found[0].Altered, err
 }
 

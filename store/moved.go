@@ -43,18 +43,21 @@ func (tx Reservations) UndoMove(ctx context.Context, chain bursar.ChainID, to bu
 	return err
 }
 
-const movedColumns = `SELECT resource, from_outgoing, to_outgoing FROM moved_reservations`
+const selectMoved = `SELECT resource, from_outgoing, to_outgoing FROM moved_reservations`
 
-func scanMoved(s scanner) (m Moved, err error) { return m, s.Scan(&m.Claim, &m.From, &m.To) }
+func scanMoved(s scanner) (m Moved, err error) {
+	err = s.Scan(&m.Claim, &m.From, &m.To)
+	return m, err
+}
 
 // MovedFrom returns the reservations that were taken from an outgoing transaction.
 func (tx Reservations) MovedFrom(ctx context.Context, from bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE from_outgoing = $1 ORDER BY resource`, from)
+	return rows(ctx, tx.Tx, "list moved claims", scanMoved, selectMoved+` WHERE from_outgoing = $1 ORDER BY resource`, from)
 }
 
 // MovedTo returns the reservations that an outgoing transaction got from another.
 func (tx Reservations) MovedTo(ctx context.Context, to bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx.Tx, "list moved claims", scanMoved, movedColumns+` WHERE to_outgoing = $1 ORDER BY resource`, to)
+	return rows(ctx, tx.Tx, "list moved claims", scanMoved, selectMoved+` WHERE to_outgoing = $1 ORDER BY resource`, to)
 }
 
 // Surviving returns which claims of an outgoing transaction are UTXOs in blocks up to a height that nothing else has used.

@@ -12,15 +12,33 @@ import (
 // ErrClaimed is returned when a UTXO or a nonce belongs to another outgoing transaction.
 var ErrClaimed = errors.New("the claim belongs to another transaction")
 
-const outgoingColumns = `s.number, s.id, s.chain, s.kind, s.status, s.currency, s.base, s.order_json, s.draft_json, s.tx_id, s.height, s.failed, s.delivered, s.fee,
-	s.error, s.sent_at_height, s.share, COALESCE(s.once, ''), s.waits_for, s.lacks, s.missing, s.needed,
-	(SELECT COUNT(*) FROM outgoing_versions t WHERE t.outgoing_id = s.id), s.created_at, s.updated_at`
-
-func scanOutgoing(s scanner) (p bursar.OutgoingTx, err error) {
-	err = s.Scan(&p.Number, &p.ID, &p.Chain, &p.Kind, &p.Status, &p.Currency, &p.Base, &p.Order, &p.Unsigned, &p.TxID, &p.Height, &p.Failed, &p.Delivered, &p.Fee,
-		&p.Error, &p.SentAt, &p.Share, &p.Once, &p.WaitsFor, &p.Lacks, &p.Missing, &p.Needed, &p.Versions, instant{&p.CreatedAt}, instant{&p.UpdatedAt})
-	return p, err
-}
+var outgoingColumns = columnsOf([]column[bursar.OutgoingTx]{
+	{"s.number", func(p *bursar.OutgoingTx) any { return &p.Number }},
+	{"s.id", func(p *bursar.OutgoingTx) any { return &p.ID }},
+	{"s.chain", func(p *bursar.OutgoingTx) any { return &p.Chain }},
+	{"s.kind", func(p *bursar.OutgoingTx) any { return &p.Kind }},
+	{"s.status", func(p *bursar.OutgoingTx) any { return &p.Status }},
+	{"s.currency", func(p *bursar.OutgoingTx) any { return &p.Currency }},
+	{"s.base", func(p *bursar.OutgoingTx) any { return &p.Base }},
+	{"s.order_json", func(p *bursar.OutgoingTx) any { return &p.Order }},
+	{"s.draft_json", func(p *bursar.OutgoingTx) any { return &p.Unsigned }},
+	{"s.tx_id", func(p *bursar.OutgoingTx) any { return &p.TxID }},
+	{"s.height", func(p *bursar.OutgoingTx) any { return &p.Height }},
+	{"s.failed", func(p *bursar.OutgoingTx) any { return &p.Failed }},
+	{"s.delivered", func(p *bursar.OutgoingTx) any { return &p.Delivered }},
+	{"s.fee", func(p *bursar.OutgoingTx) any { return &p.Fee }},
+	{"s.error", func(p *bursar.OutgoingTx) any { return &p.Error }},
+	{"s.sent_at_height", func(p *bursar.OutgoingTx) any { return &p.SentAt }},
+	{"s.share", func(p *bursar.OutgoingTx) any { return &p.Share }},
+	{"COALESCE(s.once, '')", func(p *bursar.OutgoingTx) any { return &p.Once }},
+	{"s.waits_for", func(p *bursar.OutgoingTx) any { return &p.WaitsFor }},
+	{"s.lacks", func(p *bursar.OutgoingTx) any { return &p.Lacks }},
+	{"s.missing", func(p *bursar.OutgoingTx) any { return &p.Missing }},
+	{"s.needed", func(p *bursar.OutgoingTx) any { return &p.Needed }},
+	{"(SELECT COUNT(*) FROM outgoing_versions t WHERE t.outgoing_id = s.id)", func(p *bursar.OutgoingTx) any { return &p.Versions }},
+	{"s.created_at", func(p *bursar.OutgoingTx) any { return instant{&p.CreatedAt} }},
+	{"s.updated_at", func(p *bursar.OutgoingTx) any { return instant{&p.UpdatedAt} }},
+})
 
 // Insert records an order before anything is done about it. It reports false, and records nothing, while another open
 // spend of the chain has the same Once.
@@ -38,23 +56,23 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 
 // Get returns an outgoing transaction, or ErrNotFound.
 func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "read spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`, id)
+	return one(ctx, tx.Tx, "read spend", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s WHERE s.id = $1`, id)
 }
 
 // Lock returns an outgoing transaction that nobody else changes until the transaction ends, or ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "lock spend", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
+	return one(ctx, tx.Tx, "lock spend", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
 // Open returns the outgoing transactions of a chain that are neither final nor abandoned, oldest first.
 func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list open spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
 }
 
 // ReservedFrom returns the spends from an address that have reserved what they use up and are not signed, oldest first.
 func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list unsigned spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list unsigned spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
 }
 
@@ -214,7 +232,7 @@ func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uin
 
 // SettledAt returns the outgoing transactions that were settled in the block at a height.
 func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list settled spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list settled spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
 
@@ -229,7 +247,7 @@ func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uin
 // SettleDue returns spends that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
 // waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
 func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list final spends", scanOutgoing, `SELECT `+outgoingColumns+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list final spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.outgoing_id = s.id AND x.status = 'unclear')
 		ORDER BY CASE WHEN s.share = 'sweep' THEN 1 ELSE 0 END, s.number LIMIT $3`,

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/ledger"
 )
 
@@ -38,17 +37,32 @@ func (k sealKey) sealPosted(key ledger.Key, p Posted) []byte {
 	return f.Sum([]byte(k.id))
 }
 
-const postedColumns = `account, asset, debits, credits, link, unchecked, overdrawn, seal`
+// postedRow is a sum as the database keeps it.
+type postedRow struct {
+	key ledger.Key
+	Posted
+	seal []byte
+}
+
+var postedColumns = columnsOf([]column[postedRow]{
+	{"account", func(p *postedRow) any { return &p.key.Account }},
+	{"asset", func(p *postedRow) any { return &p.key.Asset }},
+	{"debits", func(p *postedRow) any { return &p.Debits }},
+	{"credits", func(p *postedRow) any { return &p.Credits }},
+	{"link", func(p *postedRow) any { return &p.Link }},
+	{"unchecked", func(p *postedRow) any { return &p.Unchecked }},
+	{"overdrawn", func(p *postedRow) any { return &p.Overdrawn }},
+	{"seal", func(p *postedRow) any { return &p.seal }},
+})
 
 func (tx *Tx) scanPosted(into map[ledger.Key]Posted) func(s scanner) (ledger.Key, error) {
-	return func(s scanner) (k ledger.Key, err error) {
-		var p Posted
-		var seal []byte
-		err = s.Scan(&k.Account, &k.Asset, &p.Debits, &p.Credits, &p.Link, &p.Unchecked, &p.Overdrawn, &seal)
-		keyed := tx.seal.id == "" && len(seal) > len(tx.seal.sealPosted(k, p)) // by a key that is not here
-		p.Altered = !keyed && !hmac.Equal(seal, tx.seal.sealPosted(k, p))
-		into[k] = p
-		return k, err
+	return func(s scanner) (ledger.Key, error) {
+		p, err := postedColumns.scan(s)
+		seal := tx.seal.sealPosted(p.key, p.Posted)
+		keyed := tx.seal.id == "" && len(p.seal) > len(seal) // by a key that is not here
+		p.Altered = !keyed && !hmac.Equal(p.seal, seal)
+		into[p.key] = p.Posted
+		return p.key, err
 	}
 }
 
@@ -59,7 +73,7 @@ const keysAtOnce = 5000
 func (tx Ledger) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Key]Posted, error) {
 	found := map[ledger.Key]Posted{}
 	for chunk := range slices.Chunk(keys, keysAtOnce) {
-		_, err := rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted
+		_, err := rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found), `SELECT `+postedColumns.names+` FROM posted
 			WHERE (account, asset) IN (VALUES `+tuples(len(chunk), 2, 0)+`)`, keyArgs(chunk)...)
 		if err != nil {
 			return nil, err
@@ -114,7 +128,7 @@ func (tx Ledger) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) erro
 		p := sums[k]
 		args = append(args, string(k.Account), string(k.Asset), p.Debits, p.Credits, p.Link, p.Unchecked, p.Overdrawn, tx.seal.sealPosted(k, p))
 	}
-	in := insertion{what: "write sums of postings", width: 8, into: `INSERT INTO posted(` + postedColumns + `) VALUES `,
+	in := insertion{what: "write sums of postings", width: 8, into: `INSERT INTO posted(` + postedColumns.names + `) VALUES `,
 		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits,
 			link = excluded.link, unchecked = excluded.unchecked, overdrawn = excluded.overdrawn, seal = excluded.seal`}
 	for chunk := range slices.Chunk(args, keysAtOnce*in.width) {
@@ -129,7 +143,7 @@ func (tx Ledger) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) erro
 // more. It does nothing once the first link is read: from then on a row without a seal was not written by this service.
 func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) {
 	found := map[ledger.Key]Posted{}
-	keys, err := rows(ctx, tx.Tx, "list old sums", tx.scanPosted(found), `SELECT `+postedColumns+` FROM posted WHERE seal IS NULL LIMIT $1`, limit)
+	keys, err := rows(ctx, tx.Tx, "list old sums", tx.scanPosted(found), `SELECT `+postedColumns.names+` FROM posted WHERE seal IS NULL LIMIT $1`, limit)
 	if err == nil {
 		err = tx.PutPosted(ctx, found)
 	}
@@ -137,17 +151,16 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 		return false, err
 	}
 	old, err := rows(ctx, tx.Tx, "list old withdrawals", func(s scanner) (o orderFacts, err error) {
-		var chain bursar.ChainID
-		w, err := scanWithdrawal(behind(s, &chain, new([]byte)))
-		return withdrawalFacts(chain, w), err
-	}, `SELECT `+orderColumns+` FROM withdrawals WHERE seal IS NULL LIMIT $1`, limit)
+		order, err := orderColumns.scan(s)
+		return withdrawalFacts(order.chain, order.it), err
+	}, `SELECT `+orderColumns.names+` FROM withdrawals WHERE seal IS NULL LIMIT $1`, limit)
 	if err != nil {
 		return false, err
 	}
 	returns, err := rows(ctx, tx.Tx, "list old decisions", func(s scanner) (orderFacts, error) {
-		n, err := scanDecision(s)
-		return returnFacts(n), err
-	}, `SELECT `+decisionColumns+` FROM resolutions WHERE seal IS NULL LIMIT $1`, limit)
+		n, err := resolutionColumns.scan(s)
+		return refundFacts(n), err
+	}, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE seal IS NULL LIMIT $1`, limit)
 	if err != nil {
 		return false, err
 	}

@@ -19,6 +19,17 @@ type Reconciliation struct {
 	OnChain   bursar.Amount
 }
 
+var reconciliationColumns = columnsOf([]column[Reconciliation]{
+	{"currency", func(r *Reconciliation) any { return &r.Currency }},
+	{"chain", func(r *Reconciliation) any { return &r.Chain }},
+	{"at", func(r *Reconciliation) any { return instant{&r.At} }},
+	{"height", func(r *Reconciliation) any { return &r.Height }},
+	{"custody", func(r *Reconciliation) any { return &r.Custody }},
+	{"unbooked", func(r *Reconciliation) any { return &r.Unbooked }},
+	{"unsettled", func(r *Reconciliation) any { return &r.Unsettled }},
+	{"on_chain", func(r *Reconciliation) any { return &r.OnChain }},
+})
+
 // Put keeps a comparison in place of the one before it.
 func (tx Reconciliations) Put(ctx context.Context, r Reconciliation) error {
 	_, err := tx.exec(ctx, "keep a reconciliation", `INSERT INTO reconciliations(currency, chain, at, height, custody, unbooked, unsettled, on_chain)
@@ -31,11 +42,10 @@ func (tx Reconciliations) Put(ctx context.Context, r Reconciliation) error {
 // All returns the newest comparison of each currency that was ever compared.
 func (tx Reconciliations) All(ctx context.Context) (map[bursar.CurrencyCode]Reconciliation, error) {
 	found := map[bursar.CurrencyCode]Reconciliation{}
-	_, err := rows(ctx, tx.Tx, "list reconciliations", func(s scanner) (none struct{}, err error) {
-		var r Reconciliation
-		err = s.Scan(&r.Currency, &r.Chain, instant{&r.At}, &r.Height, &r.Custody, &r.Unbooked, &r.Unsettled, &r.OnChain)
+	list, err := rows(ctx, tx.Tx, "list reconciliations", reconciliationColumns.scan,
+		`SELECT `+reconciliationColumns.names+` FROM reconciliations`)
+	for _, r := range list {
 		found[r.Currency] = r
-		return none, err
-	}, `SELECT currency, chain, at, height, custody, unbooked, unsettled, on_chain FROM reconciliations`)
+	}
 	return found, err
 }

@@ -22,11 +22,18 @@ type Recovery struct {
 	EndedAt   time.Time
 }
 
-const recoveryColumns = `number, chain, cause, began_at, from_height, blocks, until_height, released, journaled, ended_at`
-
-func scanRecovery(s scanner) (r Recovery, err error) {
-	return r, s.Scan(&r.Number, &r.Chain, &r.Cause, instant{&r.BeganAt}, &r.From, &r.Blocks, &r.Until, &r.Released, &r.Journaled, instant{&r.EndedAt})
-}
+var recoveryColumns = columnsOf([]column[Recovery]{
+	{"number", func(r *Recovery) any { return &r.Number }},
+	{"chain", func(r *Recovery) any { return &r.Chain }},
+	{"cause", func(r *Recovery) any { return &r.Cause }},
+	{"began_at", func(r *Recovery) any { return instant{&r.BeganAt} }},
+	{"from_height", func(r *Recovery) any { return &r.From }},
+	{"blocks", func(r *Recovery) any { return &r.Blocks }},
+	{"until_height", func(r *Recovery) any { return &r.Until }},
+	{"released", func(r *Recovery) any { return &r.Released }},
+	{"journaled", func(r *Recovery) any { return &r.Journaled }},
+	{"ended_at", func(r *Recovery) any { return instant{&r.EndedAt} }},
+})
 
 // Begin stops all payments of a chain, because the database may be older than the chain, and has its follower catch up
 // once more. A recovery that is under way goes on, and waits again. The caller has locked the chain.
@@ -55,7 +62,7 @@ func (tx *Tx) beginRecovery(ctx context.Context, chain bursar.ChainID, cause str
 
 // Get returns the recovery that a chain is in, or ErrNotFound.
 func (tx Recoveries) Get(ctx context.Context, chain bursar.ChainID) (Recovery, error) {
-	return one(ctx, tx.Tx, "read recovery", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
+	return one(ctx, tx.Tx, "read recovery", recoveryColumns.scan, `SELECT `+recoveryColumns.names+` FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
 }
 
 // IsOpen reports whether a chain is in a recovery.
@@ -69,7 +76,7 @@ func (tx Recoveries) IsOpen(ctx context.Context, chain bursar.ChainID) (bool, er
 
 // List returns the newest recoveries of all chains, those under way among them, newest first.
 func (tx Recoveries) List(ctx context.Context, limit int) ([]Recovery, error) {
-	return rows(ctx, tx.Tx, "list recoveries", scanRecovery, `SELECT `+recoveryColumns+` FROM recoveries ORDER BY number DESC LIMIT $1`, limit)
+	return rows(ctx, tx.Tx, "list recoveries", recoveryColumns.scan, `SELECT `+recoveryColumns.names+` FROM recoveries ORDER BY number DESC LIMIT $1`, limit)
 }
 
 // Set writes From, Blocks, Until and Released of a recovery.

@@ -11,19 +11,32 @@ import (
 // ErrDecided is returned when a deposit has a decision that stands.
 var ErrDecided = errors.New("it is decided already")
 
-const decisionColumns = `number, id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id, base, memo, amount, fee,
-	outgoing_id, tx_id, error, decided_at, completed_at`
-
-func scanDecision(s scanner) (n bursar.Resolution, err error) {
-	err = s.Scan(&n.Number, &n.ID, &n.DepositID, &n.Chain, &n.Currency, &n.Kind, &n.Status, &n.Note, &n.AccountID, &n.WalletID,
-		&n.Address.Base, memo{&n.Address}, &n.Amount, &n.Fee, &n.SpendID, &n.TxID, &n.Error, instant{&n.DecidedAt}, instant{&n.CompletedAt})
-	return n, err
-}
+var resolutionColumns = columnsOf([]column[bursar.Resolution]{
+	{"number", func(n *bursar.Resolution) any { return &n.Number }},
+	{"id", func(n *bursar.Resolution) any { return &n.ID }},
+	{"deposit_id", func(n *bursar.Resolution) any { return &n.DepositID }},
+	{"chain", func(n *bursar.Resolution) any { return &n.Chain }},
+	{"currency", func(n *bursar.Resolution) any { return &n.Currency }},
+	{"kind", func(n *bursar.Resolution) any { return &n.Kind }},
+	{"status", func(n *bursar.Resolution) any { return &n.Status }},
+	{"note", func(n *bursar.Resolution) any { return &n.Note }},
+	{"account_id", func(n *bursar.Resolution) any { return &n.AccountID }},
+	{"wallet_id", func(n *bursar.Resolution) any { return &n.WalletID }},
+	{"base", func(n *bursar.Resolution) any { return &n.Address.Base }},
+	{"memo", func(n *bursar.Resolution) any { return memo{&n.Address} }},
+	{"amount", func(n *bursar.Resolution) any { return &n.Amount }},
+	{"fee", func(n *bursar.Resolution) any { return &n.Fee }},
+	{"outgoing_id", func(n *bursar.Resolution) any { return &n.SpendID }},
+	{"tx_id", func(n *bursar.Resolution) any { return &n.TxID }},
+	{"error", func(n *bursar.Resolution) any { return &n.Error }},
+	{"decided_at", func(n *bursar.Resolution) any { return instant{&n.DecidedAt} }},
+	{"completed_at", func(n *bursar.Resolution) any { return instant{&n.CompletedAt} }},
+})
 
 // Insert records a decision, or returns ErrDecided when one about the same deposit stands. Anyone who decides, or
 // changes a decision, has locked the deposit's chain in the same transaction: by Chains.Lock, or by Leases.Fence.
 func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
-	order := returnFacts(n)
+	order := refundFacts(n)
 	tx.sealing.noteOrder(order)
 	return tx.changeOr(ctx, "insert decision", ErrDecided, `INSERT INTO resolutions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
 		base, memo, amount, fee, decided_at, completed_at, seal) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
@@ -34,7 +47,7 @@ func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 
 // Standing returns the decision about a deposit that has not failed, or ErrNotFound.
 func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.Resolution, error) {
-	return one(ctx, tx.Tx, "read decision", scanDecision, `SELECT `+decisionColumns+` FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
+	return one(ctx, tx.Tx, "read decision", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
 }
 
 // About returns the newest decision about each of the deposits that have one, by the deposit's ID.
@@ -46,7 +59,7 @@ func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map
 		for i, d := range deposits[:n] {
 			args[i] = d.ID
 		}
-		found, err := rows(ctx, tx.Tx, "list decisions", scanDecision, `SELECT `+decisionColumns+` FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
+		found, err := rows(ctx, tx.Tx, "list decisions", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +87,7 @@ func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, code
 	if len(codes) == 0 {
 		return bursar.Resolution{}, missing{what: "read queued return"}
 	}
-	o, err := one(ctx, tx.Tx, "read queued return", tx.returned, `SELECT `+returnColumns+` FROM resolutions
+	o, err := one(ctx, tx.Tx, "read queued return", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions
 		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
 		codeArgs(codes, string(chain))...)
 	return o.unaltered(err)
@@ -82,7 +95,7 @@ func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, code
 
 // RefundPaidBy returns the return that an outgoing transaction pays, or ErrNotFound for an outgoing transaction of another kind; ErrAltered as of Resolutions.NextRefund.
 func (tx Resolutions) RefundPaidBy(ctx context.Context, spend bursar.ID) (bursar.Resolution, error) {
-	o, err := one(ctx, tx.Tx, "read paid return", tx.returned, `SELECT `+returnColumns+` FROM resolutions WHERE outgoing_id = $1`, spend)
+	o, err := one(ctx, tx.Tx, "read paid return", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE outgoing_id = $1`, spend)
 	return o.unaltered(err)
 }
 
@@ -116,7 +129,7 @@ func (tx Deposits) Unattributed(ctx context.Context, all bool, page Page) ([]bur
 		which = `d.number IN (SELECT u.number FROM deposits u WHERE u.purpose = 'unattributed'
 			UNION SELECT u.number FROM resolutions n JOIN deposits u ON u.id = n.deposit_id)`
 	}
-	return rows(ctx, tx.Tx, "list unattributed", scanDeposit, `SELECT `+depositColumns+depositFrom+
+	return rows(ctx, tx.Tx, "list unattributed", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+
 		` WHERE `+which+` AND d.number < $1 ORDER BY d.number DESC LIMIT $2`, page.bound(), page.Limit)
 }
 

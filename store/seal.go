@@ -82,7 +82,7 @@ func withdrawalFacts(chain bursar.ChainID, w bursar.Withdrawal) orderFacts {
 	return orderFacts{"withdrawal", w.ID, w.AccountID, chain, w.Currency, w.Amount, w.Fee, w.Address, w.CreatedAt}
 }
 
-func returnFacts(n bursar.Resolution) orderFacts {
+func refundFacts(n bursar.Resolution) orderFacts {
 	return orderFacts{"return", n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.DecidedAt}
 }
 

@@ -21,6 +21,18 @@ type Line struct {
 	ledger.Posting
 }
 
+var lineColumns = columnsOf([]column[Line]{
+	{"p.entry", func(l *Line) any { return &l.Entry }},
+	{"p.place", func(l *Line) any { return &l.Place }},
+	{"e.kind", func(l *Line) any { return &l.Kind }},
+	{"e.ref", func(l *Line) any { return &l.Ref }},
+	{"e.at", func(l *Line) any { return instant{&l.At} }},
+	{"p.debit", func(l *Line) any { return &l.Debit }},
+	{"p.credit", func(l *Line) any { return &l.Credit }},
+	{"p.asset", func(l *Line) any { return &l.Asset }},
+	{"p.amount", func(l *Line) any { return &l.Amount }},
+})
+
 // placesPerEntry is more than the postings of any entry, so that an entry's number and a place in it make one number that
 // sorts as they do.
 const placesPerEntry = 1 << 8
@@ -68,13 +80,8 @@ func (tx *Tx) lines(ctx context.Context, q LineQuery, from int64, down bool, lim
 	if len(q.Accounts) == 0 {
 		branches = []string{`SELECT * FROM (SELECT entry, place, debit, credit, asset, amount FROM postings WHERE TRUE` + condition + order + `) b0`}
 	}
-	return rows(ctx, tx, "list postings", scanLine, `SELECT p.entry, p.place, e.kind, e.ref, e.at, p.debit, p.credit, p.asset, p.amount
+	return rows(ctx, tx, "list postings", lineColumns.scan, `SELECT `+lineColumns.names+`
 		FROM (`+strings.Join(branches, ` UNION `)+`) p JOIN entries e ON e.number = p.entry`+order, b.args...)
-}
-
-func scanLine(s scanner) (l Line, err error) {
-	err = s.Scan(&l.Entry, &l.Place, &l.Kind, &l.Ref, instant{&l.At}, &l.Debit, &l.Credit, &l.Asset, &l.Amount)
-	return l, err
 }
 
 // lineBuilder gathers a query's arguments.

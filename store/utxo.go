@@ -19,6 +19,17 @@ type Coin struct {
 	MadeBy     bursar.ID // the outgoing transaction whose change it is; zero for what others paid
 }
 
+var utxoColumns = columnsOf([]column[Coin]{
+	{"c.resource", func(c *Coin) any { return &c.Claim }},
+	{"c.base", func(c *Coin) any { return &c.Base }},
+	{"c.key_branch", func(c *Coin) any { return &c.Branch }},
+	{"c.key_index", func(c *Coin) any { return &c.Index }},
+	{"c.amount", func(c *Coin) any { return &c.Amount }},
+	{"c.height", func(c *Coin) any { return &c.Height }},
+	{"c.counts_from", func(c *Coin) any { return &c.CountsFrom }},
+	{"c.made_by", func(c *Coin) any { return &c.MadeBy }},
+})
+
 // Put records an output, or the block it stands in now.
 func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c Coin) error {
 	_, err := tx.exec(ctx, "record coin", `INSERT INTO utxos(chain, resource, base, key_branch, key_index, amount, height, counts_from, made_by)
@@ -51,9 +62,7 @@ func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
 // a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers. What waits
 // for a second opinion is not spent: it may not be there. What an external spend has used is gone.
 func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
-	return rows(ctx, tx.Tx, "list coins", func(s scanner) (c Coin, err error) {
-		return c, s.Scan(&c.Claim, &c.Base, &c.Branch, &c.Index, &c.Amount, &c.Height, &c.CountsFrom, &c.MadeBy)
-	}, `SELECT c.resource, c.base, c.key_branch, c.key_index, c.amount, c.height, c.counts_from, c.made_by FROM utxos c
+	return rows(ctx, tx.Tx, "list UTXOs", utxoColumns.scan, `SELECT `+utxoColumns.names+` FROM utxos c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)
 			AND (SELECT COUNT(*) FROM outgoing_versions v WHERE v.outgoing_id = c.made_by) = 1
@@ -161,15 +170,19 @@ type Holding struct {
 	Rests    time.Time // not swept before that: the sweep before could not be made
 }
 
-func scanHolding(s scanner) (h Holding, err error) {
-	return h, s.Scan(&h.Base, &h.Contract, &h.Branch, &h.Index, &h.Amount, &h.Due, instant{&h.Rests})
-}
-
-const holdingColumns = `base, contract, key_branch, key_index, amount, due, rests_until`
+var holdingColumns = columnsOf([]column[Holding]{
+	{"base", func(h *Holding) any { return &h.Base }},
+	{"contract", func(h *Holding) any { return &h.Contract }},
+	{"key_branch", func(h *Holding) any { return &h.Branch }},
+	{"key_index", func(h *Holding) any { return &h.Index }},
+	{"amount", func(h *Holding) any { return &h.Amount }},
+	{"due", func(h *Holding) any { return &h.Due }},
+	{"rests_until", func(h *Holding) any { return instant{&h.Rests} }},
+})
 
 // Get returns what an address holds, zero where nothing ever arrived, and locks it until the transaction ends.
 func (tx Holdings) Get(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
-	found, err := rows(ctx, tx.Tx, "read holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
+	found, err := rows(ctx, tx.Tx, "read holding", holdingColumns.scan, `SELECT `+holdingColumns.names+` FROM holdings
 		WHERE chain = $1 AND contract = $2 AND base = $3`+tx.forUpdate(), string(chain), contract, base)
 	if err != nil || len(found) == 0 {
 		return Holding{Base: base, Contract: contract}, err
@@ -179,7 +192,7 @@ func (tx Holdings) Get(ctx context.Context, chain bursar.ChainID, base, contract
 
 // Current is Holding without the lock.
 func (tx Holdings) Current(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
-	found, err := rows(ctx, tx.Tx, "look up holding", scanHolding, `SELECT `+holdingColumns+` FROM holdings
+	found, err := rows(ctx, tx.Tx, "look up holding", holdingColumns.scan, `SELECT `+holdingColumns.names+` FROM holdings
 		WHERE chain = $1 AND contract = $2 AND base = $3`, string(chain), contract, base)
 	if err != nil || len(found) == 0 {
 		return Holding{Base: base, Contract: contract}, err
@@ -199,11 +212,11 @@ func (tx Holdings) Put(ctx context.Context, chain bursar.ChainID, h Holding) err
 // Each calls f with what every address of a chain holds.
 func (tx Holdings) Each(ctx context.Context, chain bursar.ChainID, f func(Holding) error) error {
 	_, err := rows(ctx, tx.Tx, "read holdings", func(s scanner) (struct{}, error) {
-		h, err := scanHolding(s)
+		h, err := holdingColumns.scan(s)
 		if err == nil {
 			err = f(h)
 		}
 		return struct{}{}, err
-	}, `SELECT `+holdingColumns+` FROM holdings WHERE chain = $1 ORDER BY contract, base`, string(chain))
+	}, `SELECT `+holdingColumns.names+` FROM holdings WHERE chain = $1 ORDER BY contract, base`, string(chain))
 	return err
 }

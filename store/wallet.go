@@ -21,14 +21,20 @@ const effectiveWebhook = `CASE
 	WHEN rc.version > w.webhook_version THEN rc.webhook
 	ELSE w.webhook END`
 
-const walletColumns = `w.number, w.id, w.account_id, w.currency, w.family, w.key_index, w.base, w.memo, ` + effectiveWebhook + `,
-	w.metadata, w.for_charge, w.created_at`
-
-func scanWallet(s scanner) (w bursar.Wallet, err error) {
-	err = s.Scan(&w.Number, &w.ID, &w.AccountID, &w.Currency, &w.Family, &w.Index, &w.Address.Base, memo{&w.Address},
-		&w.Webhook, &w.Metadata, &w.ForCharge, instant{&w.CreatedAt})
-	return w, err
-}
+var walletColumns = columnsOf([]column[bursar.Wallet]{
+	{"w.number", func(w *bursar.Wallet) any { return &w.Number }},
+	{"w.id", func(w *bursar.Wallet) any { return &w.ID }},
+	{"w.account_id", func(w *bursar.Wallet) any { return &w.AccountID }},
+	{"w.currency", func(w *bursar.Wallet) any { return &w.Currency }},
+	{"w.family", func(w *bursar.Wallet) any { return &w.Family }},
+	{"w.key_index", func(w *bursar.Wallet) any { return &w.Index }},
+	{"w.base", func(w *bursar.Wallet) any { return &w.Address.Base }},
+	{"w.memo", func(w *bursar.Wallet) any { return memo{&w.Address} }},
+	{effectiveWebhook, func(w *bursar.Wallet) any { return &w.Webhook }},
+	{"w.metadata", func(w *bursar.Wallet) any { return &w.Metadata }},
+	{"w.for_charge", func(w *bursar.Wallet) any { return &w.ForCharge }},
+	{"w.created_at", func(w *bursar.Wallet) any { return instant{&w.CreatedAt} }},
+})
 
 // TakeNumbers hands out n numbers for wallets and returns the first; see the wallets table for what they promise.
 func (tx Wallets) TakeNumbers(ctx context.Context, n int) (int64, error) {
@@ -122,23 +128,23 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 
 // Get returns an account's wallet; another account's, and a charge's, is ErrNotFound.
 func (tx Wallets) Get(ctx context.Context, account, id bursar.ID) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet", scanWallet,
-		`SELECT `+walletColumns+walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
+	return one(ctx, tx.Tx, "read wallet", walletColumns.scan,
+		`SELECT `+walletColumns.names+walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
 }
 
 // ByNumber returns any wallet, a charge's too.
 func (tx Wallets) ByNumber(ctx context.Context, number int64) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.number = $1`, number)
+	return one(ctx, tx.Tx, "read wallet", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+` WHERE w.number = $1`, number)
 }
 
 // ByID returns any account's wallet, a charge's too.
 func (tx Wallets) ByID(ctx context.Context, id bursar.ID) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.id = $1`, id)
+	return one(ctx, tx.Tx, "read wallet", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+` WHERE w.id = $1`, id)
 }
 
 // ByAddress returns the wallet of any account or charge that an address of the family belongs to.
 func (tx Wallets) ByAddress(ctx context.Context, family bursar.Family, a bursar.Address) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet by address", scanWallet, `SELECT `+walletColumns+walletFrom+
+	return one(ctx, tx.Tx, "read wallet by address", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+
 		` WHERE w.family = $1 AND w.base = $2 AND w.memo = $3`, string(family), a.Base, memoValue(a))
 }
 
@@ -152,7 +158,7 @@ func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family, address
 			args = append(args, a.Base, memoValue(a))
 			pairs[i] = fmt.Sprintf("($%d, CAST($%d AS BIGINT))", 2*i+2, 2*i+3)
 		}
-		wallets, err := rows(ctx, tx.Tx, "read wallets by address", scanWallet, `SELECT `+walletColumns+walletFrom+
+		wallets, err := rows(ctx, tx.Tx, "read wallets by address", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+
 			` WHERE w.family = $1 AND (w.base, w.memo) IN (VALUES `+joinComma(pairs)+`)`, args...)
 		if err != nil {
 			return nil, err
@@ -180,10 +186,10 @@ func (p Page) bound() int64 {
 // List returns an account's wallets, newest first, of one currency or of all for "".
 func (tx Wallets) List(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode, page Page) ([]bursar.Wallet, error) {
 	if currency == "" {
-		return rows(ctx, tx.Tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
+		return rows(ctx, tx.Tx, "list wallets", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+
 			` WHERE w.account_id = $1 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`, account, page.bound(), page.Limit)
 	}
-	return rows(ctx, tx.Tx, "list wallets", scanWallet, `SELECT `+walletColumns+walletFrom+
+	return rows(ctx, tx.Tx, "list wallets", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+
 		` WHERE w.account_id = $1 AND w.currency = $4 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`,
 		account, page.bound(), page.Limit, string(currency))
 }
@@ -260,7 +266,7 @@ func (tx Wallets) Oldest(ctx context.Context, currencies []bursar.Currency) (at 
 
 // Any returns the oldest wallet of a family, and false where it has none. It reads rows until it meets one.
 func (tx Wallets) Any(ctx context.Context, family bursar.Family) (bursar.Wallet, bool, error) {
-	found, err := rows(ctx, tx.Tx, "read a wallet", scanWallet, `SELECT `+walletColumns+walletFrom+` WHERE w.family = $1 ORDER BY w.number LIMIT 1`, string(family))
+	found, err := rows(ctx, tx.Tx, "read a wallet", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+` WHERE w.family = $1 ORDER BY w.number LIMIT 1`, string(family))
 	if err != nil || len(found) == 0 {
 		return bursar.Wallet{}, false, err
 	}

@@ -1,0 +1,53 @@
+package store
+
+import "strings"
+
+// column is one column of a query, beside the field that its value goes into.
+type column[T any] struct {
+	name string
+	into func(*T) any
+}
+
+// columns are what a query selects, in their order. names is their text, as it follows SELECT or RETURNING.
+type columns[T any] struct {
+	names string
+	list  []column[T]
+}
+
+// columnsOf makes the text of a list of columns once, so that no query makes it.
+func columnsOf[T any](list []column[T]) *columns[T] {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.name
+	}
+	return &columns[T]{strings.Join(names, ", "), list}
+}
+
+// scan reads one row.
+func (c *columns[T]) scan(s scanner) (row T, err error) {
+	into := make([]any, len(c.list))
+	for i, column := range c.list {
+		into[i] = column.into(&row)
+	}
+	err = s.Scan(into...)
+	return row, err
+}
+
+// columnsWithin returns the columns of a part of a row, and more columns behind them.
+func columnsWithin[T, Part any](of *columns[Part], part func(*T) *Part, more ...column[T]) *columns[T] {
+	list := make([]column[T], 0, len(of.list)+len(more))
+	for _, c := range of.list {
+		list = append(list, column[T]{c.name, func(row *T) any { return c.into(part(row)) }})
+	}
+	return columnsOf(append(list, more...))
+}
+
+// of returns columns that are nothing but names as those of one table among several.
+func (c *columns[T]) of(table string) *columns[T] {
+	list := make([]column[T], len(c.list))
+	for i, column := range c.list {
+		list[i] = column
+		list[i].name = table + "." + column.name
+	}
+	return columnsOf(list)
+}
