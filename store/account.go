@@ -22,8 +22,16 @@ var accountColumns = columnsOf([]column[bursar.Account]{
 
 // Insert adds an account with its first webhook secret generation.
 func (tx Accounts) Insert(ctx context.Context, a bursar.Account) error {
-	_, err := tx.exec(ctx, "insert account", `INSERT INTO accounts(id, name, created_at, webhook_generation, notify_pending, notify_withdrawals, webhook)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`, a.ID, a.Name, micros(a.CreatedAt), a.WebhookGeneration, a.NotifyPending, a.NotifyWithdrawals, a.Webhook)
+	query, args := values{
+		{"id", a.ID},
+		{"name", a.Name},
+		{"created_at", micros(a.CreatedAt)},
+		{"webhook_generation", a.WebhookGeneration},
+		{"notify_pending", a.NotifyPending},
+		{"notify_withdrawals", a.NotifyWithdrawals},
+		{"webhook", a.Webhook},
+	}.insertInto("accounts")
+	_, err := tx.exec(ctx, "insert account", query, args...)
 	return err
 }
 
@@ -78,9 +86,19 @@ var keyColumns = columnsOf([]column[bursar.APIKey]{
 
 // Insert adds an API key.
 func (tx APIKeys) Insert(ctx context.Context, k bursar.APIKey) error {
-	_, err := tx.exec(ctx, "insert key", `INSERT INTO api_keys(`+keyColumns.names+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		k.ID, k.AccountID, k.KeyHash[:], k.SecretHash, k.Hint, joinText(k.Scopes), micros(k.CreatedAt), micros(k.ExpiresAt), micros(k.RevokedAt),
-		networksText(k.Networks))
+	query, args := values{
+		{"id", k.ID},
+		{"account_id", k.AccountID},
+		{"key_hash", k.KeyHash[:]},
+		{"secret_hash", k.SecretHash},
+		{"hint", k.Hint},
+		{"scopes", joinText(k.Scopes)},
+		{"created_at", micros(k.CreatedAt)},
+		{"expires_at", micros(k.ExpiresAt)},
+		{"revoked_at", micros(k.RevokedAt)},
+		{"networks", networksText(k.Networks)},
+	}.insertInto("api_keys")
+	_, err := tx.exec(ctx, "insert key", query, args...)
 	return err
 }
 

@@ -9,10 +9,25 @@ import (
 // InsertAdopted records an outgoing transaction that the database had forgotten, with one version whose bytes are not known:
 // p.TxID, Height, Failed, Fee and Draft are as the block shows them. Claims that are nobody's become its own.
 func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
-	_, err := tx.exec(ctx, "insert adopted spend", `INSERT INTO outgoing_txs(id, chain, kind, status, currency, base, order_json, draft_json, tx_id, height, failed, fee, sent_at_height, created_at, updated_at, share)
-		VALUES ($1, $2, $3, 'sent', $4, $5, $6, $7, $8, $9, $10, $11, $9, $12, $12, $13)`, p.ID, string(p.Chain), p.Kind, string(p.Currency), p.Base,
-		string(p.Order), string(p.Unsigned), p.TxID, int64(p.Height), p.Failed, p.Fee, micros(tx.now), string(p.Share))
-	if err != nil {
+	query, args := values{
+		{"id", p.ID},
+		{"chain", string(p.Chain)},
+		{"kind", p.Kind},
+		{"status", string(bursar.OutgoingSent)},
+		{"currency", string(p.Currency)},
+		{"base", p.Base},
+		{"order_json", string(p.Order)},
+		{"draft_json", string(p.Unsigned)},
+		{"tx_id", p.TxID},
+		{"height", int64(p.Height)},
+		{"failed", p.Failed},
+		{"fee", p.Fee},
+		{"sent_at_height", int64(p.Height)},
+		{"created_at", micros(tx.now)},
+		{"updated_at", micros(tx.now)},
+		{"share", string(p.Share)},
+	}.insertInto("outgoing_txs")
+	if _, err := tx.exec(ctx, "insert adopted outgoing transaction", query, args...); err != nil {
 		return err
 	}
 	if err := tx.AddVersion(ctx, p, Version{TxID: p.TxID, Unsigned: p.Unsigned, Raw: []byte{}}); err != nil {
@@ -35,12 +50,12 @@ func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height u
 // Take makes those claims an outgoing transaction's own that are nobody's. What a signed transaction has claimed stays with it, until the
 // final blocks prove that it has lost them.
 func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
-	args := make([]any, 0, 3*len(claims))
+	in := insertion{what: "take reservations", table: "reservations", rows: len(claims),
+		after: ` ON CONFLICT (chain, resource) DO NOTHING`}
 	for _, claim := range claims {
-		args = append(args, string(p.Chain), claim, p.ID)
+		in.add(values{{"chain", string(p.Chain)}, {"resource", claim}, {"outgoing_id", p.ID}})
 	}
-	return tx.insertRows(ctx, insertion{what: "take claims", width: 3, into: `INSERT INTO reservations(chain, resource, outgoing_id) VALUES `,
-		after: ` ON CONFLICT (chain, resource) DO NOTHING`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // Owners returns the outgoing transactions that hold some of the claims, by claim.

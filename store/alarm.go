@@ -30,9 +30,15 @@ var alarmColumns = columnsOf([]column[Alarm]{
 
 // Raise records an alarm; one that is raised already keeps its first time, one that was resolved opens again.
 func (tx Alarms) Raise(ctx context.Context, a Alarm) error {
-	_, err := tx.exec(ctx, "raise alarm", `INSERT INTO alarms(chain, kind, ref, message, at) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message, at = CASE WHEN alarms.resolved_at = 0 THEN alarms.at ELSE excluded.at END, resolved_at = 0`,
-		string(a.Chain), a.Kind, a.Ref, a.Message, micros(tx.now))
+	query, args := values{
+		{"chain", string(a.Chain)},
+		{"kind", a.Kind},
+		{"ref", a.Ref},
+		{"message", a.Message},
+		{"at", micros(tx.now)},
+	}.insertInto("alarms")
+	_, err := tx.exec(ctx, "raise alarm", query+` ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message,
+		at = CASE WHEN alarms.resolved_at = 0 THEN alarms.at ELSE excluded.at END, resolved_at = 0`, args...)
 	return err
 }
 

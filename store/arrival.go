@@ -114,9 +114,18 @@ func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err err
 	if err != nil {
 		return id, err
 	}
-	return id, tx.change(ctx, "record deposit again", `UPDATE deposits SET status = $2, amount = $3, height = $4, block_hash = $5,
-		counts_from = $6, confirmed_at = 0, required = $7, opinions = $8, seal = $9 WHERE id = $1`,
-		id, string(bursar.DepositPending), a.Amount, int64(a.Height), a.BlockHash, int64(a.CountsFrom), int64(a.Required), int64(a.Opinions), seal)
+	query, args := values{
+		{"status", string(bursar.DepositPending)},
+		{"amount", a.Amount},
+		{"height", int64(a.Height)},
+		{"block_hash", a.BlockHash},
+		{"counts_from", int64(a.CountsFrom)},
+		{"confirmed_at", 0},
+		{"required", int64(a.Required)},
+		{"opinions", int64(a.Opinions)},
+		{"seal", seal},
+	}.update("deposits", `WHERE id = $1`, id)
+	return id, tx.change(ctx, "record deposit again", query, args...)
 }
 
 // sealOldArrivals seals up to limit deposits that were there before deposits had codes.

@@ -53,9 +53,19 @@ func (tx *Tx) audit(ctx context.Context, lock string) (Audit, error) {
 
 // Set notes how far the audit has come.
 func (tx Audits) Set(ctx context.Context, a Audit) error {
-	return tx.change(ctx, "note how far the audit has come", `UPDATE audits SET link = $1, hash = $2, entry = $3, pass_link = $4, pass_entry = $5,
-		pass_account = $6, pass_asset = $7, checked_at = $8, passed_at = $9, trial_at = $10 WHERE name = 'books'`,
-		a.Link, a.Hash, a.Entry, a.PassLink, a.PassEntry, string(a.PassAccount), string(a.PassAsset), micros(a.CheckedAt), micros(a.PassedAt), micros(a.TrialAt))
+	query, args := values{
+		{"link", a.Link},
+		{"hash", a.Hash},
+		{"entry", a.Entry},
+		{"pass_link", a.PassLink},
+		{"pass_entry", a.PassEntry},
+		{"pass_account", string(a.PassAccount)},
+		{"pass_asset", string(a.PassAsset)},
+		{"checked_at", micros(a.CheckedAt)},
+		{"passed_at", micros(a.PassedAt)},
+		{"trial_at", micros(a.TrialAt)},
+	}.update("audits", `WHERE name = 'books'`)
+	return tx.change(ctx, "note how far the audit has come", query, args...)
 }
 
 var linkColumns = columnsOf([]column[Link]{
@@ -265,8 +275,15 @@ func (tx BookFaults) Assets(ctx context.Context) ([]BookFault, error) {
 
 // Put records a fault; one that is there keeps its time.
 func (tx BookFaults) Put(ctx context.Context, f BookFault) error {
-	_, err := tx.exec(ctx, "record a fault of the books", `INSERT INTO book_faults(kind, ref, asset, message, at) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message`, f.Kind, f.Ref, string(f.Asset), f.Message, micros(tx.now))
+	query, args := values{
+		{"kind", f.Kind},
+		{"ref", f.Ref},
+		{"asset", string(f.Asset)},
+		{"message", f.Message},
+		{"at", micros(tx.now)},
+	}.insertInto("book_faults")
+	_, err := tx.exec(ctx, "record a fault of the books",
+		query+` ON CONFLICT (kind, ref) DO UPDATE SET message = excluded.message`, args...)
 	return err
 }
 

@@ -151,13 +151,13 @@ func (tx Blocks) PushAll(ctx context.Context, chain bursar.ChainID, blocks []Blo
 	}
 	last := blocks[len(blocks)-1]
 	oldest := int64(last.Height) - int64(keep)
-	var args []any
+	in := insertion{what: "record blocks", table: "blocks", rows: min(len(blocks), keep+1)}
 	for _, b := range blocks {
 		if int64(b.Height) >= oldest {
-			args = append(args, string(chain), int64(b.Height), b.Hash, b.Parent)
+			in.add(values{{"chain", string(chain)}, {"height", int64(b.Height)}, {"hash", b.Hash}, {"parent", b.Parent}})
 		}
 	}
-	if err := tx.insertRows(ctx, insertion{what: "record blocks", width: 4, into: `INSERT INTO blocks(chain, height, hash, parent) VALUES `}, args); err != nil {
+	if err := tx.insertRows(ctx, in); err != nil {
 		return err
 	}
 	if _, err := tx.exec(ctx, "forget blocks", `DELETE FROM blocks WHERE chain = $1 AND height < $2`, string(chain), oldest); err != nil {

@@ -26,8 +26,14 @@ const chargeFrom = ` FROM charges c JOIN wallets w ON w.number = c.number`
 
 // Insert adds a charge beside its wallet, which was inserted in this transaction.
 func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
-	_, err := tx.exec(ctx, "insert charge", `INSERT INTO charges(number, id, account_id, minimum, expires_at) VALUES ($1, $2, $3, $4, $5)`,
-		c.Number, c.ID, c.AccountID, c.Minimum, micros(c.Expires))
+	query, args := values{
+		{"number", c.Number},
+		{"id", c.ID},
+		{"account_id", c.AccountID},
+		{"minimum", c.Minimum},
+		{"expires_at", micros(c.Expires)},
+	}.insertInto("charges")
+	_, err := tx.exec(ctx, "insert charge", query, args...)
 	return err
 }
 

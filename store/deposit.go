@@ -59,13 +59,31 @@ func (tx Deposits) Record(ctx context.Context, a Arrival) (id bursar.ID, written
 	}
 	fresh := a.Deposit
 	fresh.Status, fresh.Reversals = bursar.DepositPending, 0
-	err = tx.row(ctx, "record deposit", `INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract,
-		amount, fee, status, height, block_hash, counts_from, seen_at, required, opinions, seal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
-		ON CONFLICT (chain, tx_id, output, base, memo, contract) DO NOTHING RETURNING id`,
-		[]any{a.ID, string(a.Purpose), a.AccountID, wallet, string(a.Currency), string(a.Chain), a.TxID, int64(a.Output), a.Address.Base, memoValue(a.Address), a.Contract,
-			a.Amount, a.Fee, string(bursar.DepositPending), int64(a.Height), a.BlockHash, int64(a.CountsFrom), micros(a.SeenAt),
-			int64(a.Required), int64(a.Opinions), tx.seal.sealArrival(fresh, a.Wallet)}, &id)
+	query, args := values{
+		{"id", a.ID},
+		{"purpose", string(a.Purpose)},
+		{"account_id", a.AccountID},
+		{"wallet", wallet},
+		{"currency", string(a.Currency)},
+		{"chain", string(a.Chain)},
+		{"tx_id", a.TxID},
+		{"output", int64(a.Output)},
+		{"base", a.Address.Base},
+		{"memo", memoValue(a.Address)},
+		{"contract", a.Contract},
+		{"amount", a.Amount},
+		{"fee", a.Fee},
+		{"status", string(bursar.DepositPending)},
+		{"height", int64(a.Height)},
+		{"block_hash", a.BlockHash},
+		{"counts_from", int64(a.CountsFrom)},
+		{"seen_at", micros(a.SeenAt)},
+		{"required", int64(a.Required)},
+		{"opinions", int64(a.Opinions)},
+		{"seal", tx.seal.sealArrival(fresh, a.Wallet)},
+	}.insertInto("deposits")
+	err = tx.row(ctx, "record deposit",
+		query+` ON CONFLICT (chain, tx_id, output, base, memo, contract) DO NOTHING RETURNING id`, args, &id)
 	if errors.Is(err, ErrNotFound) {
 		id, err = tx.recordAgain(ctx, a)
 	}
@@ -77,10 +95,27 @@ func (tx Deposits) Record(ctx context.Context, a Arrival) (id bursar.ID, written
 
 // InsertInternal records a deposit that came from another account of this service: confirmed at once, in no block.
 func (tx Deposits) InsertInternal(ctx context.Context, a Arrival) error {
-	_, err := tx.exec(ctx, "insert internal deposit", `INSERT INTO deposits(id, purpose, account_id, wallet, currency, chain, tx_id, output, base, memo, contract,
-		amount, fee, status, height, block_hash, seen_at, confirmed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11, $12, $13, 0, '', $14, $14)`,
-		a.ID, string(a.Purpose), a.AccountID, a.Wallet, string(a.Currency), string(a.Chain), a.TxID, a.Address.Base, memoValue(a.Address), a.Contract,
-		a.Amount, a.Fee, string(bursar.DepositConfirmed), micros(tx.now))
+	query, args := values{
+		{"id", a.ID},
+		{"purpose", string(a.Purpose)},
+		{"account_id", a.AccountID},
+		{"wallet", a.Wallet},
+		{"currency", string(a.Currency)},
+		{"chain", string(a.Chain)},
+		{"tx_id", a.TxID},
+		{"output", 0},
+		{"base", a.Address.Base},
+		{"memo", memoValue(a.Address)},
+		{"contract", a.Contract},
+		{"amount", a.Amount},
+		{"fee", a.Fee},
+		{"status", string(bursar.DepositConfirmed)},
+		{"height", 0},
+		{"block_hash", ""},
+		{"seen_at", micros(tx.now)},
+		{"confirmed_at", micros(tx.now)},
+	}.insertInto("deposits")
+	_, err := tx.exec(ctx, "insert internal deposit", query, args...)
 	return err
 }
 
@@ -108,9 +143,14 @@ func (tx Deposits) SetStatus(ctx context.Context, d bursar.Deposit, next bursar.
 	if err != nil {
 		return err
 	}
-	return tx.changeOr(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status),
-		`UPDATE deposits SET status = $3, confirmed_at = $4, reversals = $5, fee = $6, seal = $7 WHERE id = $1 AND status = $2`,
-		d.ID, string(d.Status), string(next), confirmed, int64(d.Reversals), d.Fee, seal)
+	query, args := values{
+		{"status", string(next)},
+		{"confirmed_at", confirmed},
+		{"reversals", int64(d.Reversals)},
+		{"fee", d.Fee},
+		{"seal", seal},
+	}.update("deposits", `WHERE id = $1 AND status = $2`, d.ID, string(d.Status))
+	return tx.changeOr(ctx, "set deposit status", fmt.Errorf("deposit %s is no longer %s", d.ID, d.Status), query, args...)
 }
 
 // Get returns an account's deposit; another account's is ErrNotFound.

@@ -59,9 +59,19 @@ var destinationColumns = columnsOf([]column[bursar.Destination]{
 // Insert adds a destination and returns it. One that is there already, for the same currency or for all, stays
 // as it is, its hold included, and is returned with added false.
 func (tx Destinations) Insert(ctx context.Context, d bursar.Destination) (kept bursar.Destination, added bool, err error) {
-	kept, err = one(ctx, tx.Tx, "insert destination", destinationColumns.scan, `INSERT INTO destinations(id, account_id, family, currency, base, memo, label, created_at, usable_from)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (account_id, family, base, memo, currency) DO NOTHING RETURNING `+destinationColumns.names,
-		d.ID, d.AccountID, string(d.Family), string(d.Currency), d.Address.Base, memoValue(d.Address), d.Label, micros(d.CreatedAt), micros(d.UsableFrom))
+	query, args := values{
+		{"id", d.ID},
+		{"account_id", d.AccountID},
+		{"family", string(d.Family)},
+		{"currency", string(d.Currency)},
+		{"base", d.Address.Base},
+		{"memo", memoValue(d.Address)},
+		{"label", d.Label},
+		{"created_at", micros(d.CreatedAt)},
+		{"usable_from", micros(d.UsableFrom)},
+	}.insertInto("destinations")
+	kept, err = one(ctx, tx.Tx, "insert destination", destinationColumns.scan, query+`
+		ON CONFLICT (account_id, family, base, memo, currency) DO NOTHING RETURNING `+destinationColumns.names, args...)
 	if !errors.Is(err, ErrNotFound) {
 		return kept, err == nil, err
 	}

@@ -56,10 +56,19 @@ func (tx Events) Insert(ctx context.Context, e bursar.Event) error {
 // Record records an event to be delivered as soon as the transaction commits, and reports whether it will be: one
 // without a URL, or to a URL that answered 410 Gone, is kept and not sent.
 func (tx Events) Record(ctx context.Context, e bursar.Event) (due bool, err error) {
-	err = tx.row(ctx, "insert event", `INSERT INTO events(id, account_id, kind, subject, url, body, created_at, next_at, status)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $5 = '' OR EXISTS (SELECT 1 FROM dead_urls WHERE account_id = $2 AND url = $5)
-			THEN 'disabled' ELSE 'pending' END) RETURNING status = 'pending'`,
-		[]any{e.ID, e.AccountID, string(e.Kind), e.Subject, e.URL, e.Body, micros(e.CreatedAt), micros(tx.now)}, &due)
+	query, args := values{
+		{"account_id", e.AccountID}, // $1
+		{"url", e.URL},              // $2
+		{"status", expression(`CASE WHEN $2 = '' OR EXISTS (SELECT 1 FROM dead_urls WHERE account_id = $1 AND url = $2)
+			THEN 'disabled' ELSE 'pending' END`)},
+		{"id", e.ID},
+		{"kind", string(e.Kind)},
+		{"subject", e.Subject},
+		{"body", e.Body},
+		{"created_at", micros(e.CreatedAt)},
+		{"next_at", micros(tx.now)},
+	}.insertInto("events")
+	err = tx.row(ctx, "insert event", query+` RETURNING status = 'pending'`, args, &due)
 	return due, err
 }
 
@@ -134,12 +143,19 @@ func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) err
 	if err != nil {
 		return err
 	}
-	args := make([]any, 0, 6*len(outcomes))
+	in := insertion{what: "insert attempts", table: "attempts", rows: len(outcomes),
+		after: ` ON CONFLICT (event, attempt) DO NOTHING`}
 	for _, o := range outcomes {
-		args = append(args, o.Event, o.Number, micros(o.At), o.Duration.Microseconds(), o.Code, o.Error)
+		in.add(values{
+			{"event", o.Event},
+			{"attempt", o.Number},
+			{"at", micros(o.At)},
+			{"duration", o.Duration.Microseconds()},
+			{"code", o.Code},
+			{"error", o.Error},
+		})
 	}
-	return tx.insertRows(ctx, insertion{what: "insert attempts", width: 6, into: `INSERT INTO attempts(event, attempt, at, duration, code, error) VALUES `,
-		after: ` ON CONFLICT (event, attempt) DO NOTHING`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // Attempts returns the tries of one event, oldest first.

@@ -70,10 +70,22 @@ var externalColumns = columnsOf([]column[ExternalSpend]{
 
 // Put records an external spend, or the block that it is in now: what is known of it stays as it is.
 func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
-	_, err := tx.exec(ctx, "record external spend", `INSERT INTO external_spends(chain, tx_id, base, height, made_at, failed, fee, reservations, payments, outgoing_id, status, reason)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		ON CONFLICT (chain, tx_id) DO UPDATE SET height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments`,
-		string(x.Chain), x.TxID, x.Base, int64(x.Height), micros(x.MadeAt), x.Failed, x.Fee, string(x.Claims), string(x.Payments), x.SpendID, string(x.Status), x.Reason)
+	query, args := values{
+		{"chain", string(x.Chain)},
+		{"tx_id", x.TxID},
+		{"base", x.Base},
+		{"height", int64(x.Height)},
+		{"made_at", micros(x.MadeAt)},
+		{"failed", x.Failed},
+		{"fee", x.Fee},
+		{"reservations", string(x.Claims)},
+		{"payments", string(x.Payments)},
+		{"outgoing_id", x.SpendID},
+		{"status", string(x.Status)},
+		{"reason", x.Reason},
+	}.insertInto("external_spends")
+	_, err := tx.exec(ctx, "record external spend", query+` ON CONFLICT (chain, tx_id) DO UPDATE SET
+		height = excluded.height, failed = excluded.failed, fee = excluded.fee, payments = excluded.payments`, args...)
 	return err
 }
 
@@ -105,8 +117,16 @@ func (tx ExternalSpends) Set(ctx context.Context, x ExternalSpend) error {
 	if x.Status == ExternalAdopted || x.Status == ExternalSettled {
 		resolved = micros(tx.now)
 	}
-	return tx.change(ctx, "resolve external spend", `UPDATE external_spends SET outgoing_id = $2, status = $3, reason = $4, note = $5, actor = $6, resolved_at = $7,
-		booked = $8 WHERE number = $1`, x.Number, x.SpendID, string(x.Status), x.Reason, x.Note, x.Actor, resolved, string(x.Booked))
+	query, args := values{
+		{"outgoing_id", x.SpendID},
+		{"status", string(x.Status)},
+		{"reason", x.Reason},
+		{"note", x.Note},
+		{"actor", x.Actor},
+		{"resolved_at", resolved},
+		{"booked", string(x.Booked)},
+	}.update("external_spends", `WHERE number = $1`, x.Number)
+	return tx.change(ctx, "resolve external spend", query, args...)
 }
 
 // Behind returns the external spend that an outgoing transaction was adopted from, or ErrNotFound.

@@ -18,9 +18,17 @@ var feeRuleColumns = columnsOf([]column[bursar.FeeRule]{
 
 // Set sets a fee of an account, in place of the one that was set for the same before. The account must exist.
 func (tx FeeRules) Set(ctx context.Context, r bursar.FeeRule) error {
-	_, err := tx.exec(ctx, "set fee", `INSERT INTO fee_rules(account_id, currency, kind, network, millionths, fixed, set_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (account_id, currency, kind) DO UPDATE SET network = excluded.network, millionths = excluded.millionths, fixed = excluded.fixed,
-		set_at = excluded.set_at`, r.AccountID, string(r.Currency), string(r.Kind), r.Fee.Network, int64(r.Fee.Millionths), r.Fee.Fixed, micros(tx.now))
+	query, args := values{
+		{"account_id", r.AccountID},
+		{"currency", string(r.Currency)},
+		{"kind", string(r.Kind)},
+		{"network", r.Fee.Network},
+		{"millionths", int64(r.Fee.Millionths)},
+		{"fixed", r.Fee.Fixed},
+		{"set_at", micros(tx.now)},
+	}.insertInto("fee_rules")
+	_, err := tx.exec(ctx, "set fee", query+` ON CONFLICT (account_id, currency, kind) DO UPDATE SET network = excluded.network,
+		millionths = excluded.millionths, fixed = excluded.fixed, set_at = excluded.set_at`, args...)
 	return err
 }
 

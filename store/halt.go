@@ -122,9 +122,15 @@ func (tx Halts) Put(ctx context.Context, h Halt) error {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return err
 	}
-	n, err := tx.exec(ctx, "halt", `INSERT INTO halts(scope, kind, ref, reason, actor, at) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (scope, kind, ref) DO NOTHING`,
-		string(h.Scope), string(h.Kind), h.Ref, h.Reason, h.Actor, micros(tx.now))
+	query, args := values{
+		{"scope", string(h.Scope)},
+		{"kind", string(h.Kind)},
+		{"ref", h.Ref},
+		{"reason", h.Reason},
+		{"actor", h.Actor},
+		{"at", micros(tx.now)},
+	}.insertInto("halts")
+	n, err := tx.exec(ctx, "halt", query+` ON CONFLICT (scope, kind, ref) DO NOTHING`, args...)
 	if err != nil || n == 0 {
 		return err
 	}

@@ -30,9 +30,16 @@ func (tx *Tx) haltsChanged(ctx context.Context, e HaltEvent) error {
 	if err := tx.noteFrozen(ctx, e.Scope); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, "note halt", `INSERT INTO halt_events(at, resumed, scope, kind, ref, reason, actor) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		micros(tx.now), e.Resumed, string(e.Scope), string(e.Kind), e.Ref, e.Reason, e.Actor)
-	if err != nil {
+	query, args := values{
+		{"at", micros(tx.now)},
+		{"resumed", e.Resumed},
+		{"scope", string(e.Scope)},
+		{"kind", string(e.Kind)},
+		{"ref", e.Ref},
+		{"reason", e.Reason},
+		{"actor", e.Actor},
+	}.insertInto("halt_events")
+	if _, err := tx.exec(ctx, "note halt", query, args...); err != nil {
 		return err
 	}
 	return tx.numberHalts(ctx)

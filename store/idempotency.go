@@ -26,10 +26,17 @@ type Answer struct {
 // the first one dies, the key is free again after its time.
 func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name string, requestHash []byte, until time.Time) (Answer, error) {
 	var first bool
-	err := tx.row(ctx, "claim idempotency key", `INSERT INTO idempotency(account_id, name, request_hash, created_at, locked_until) VALUES ($1, $2, $3, $4, $5)
+	query, args := values{
+		{"account_id", account},
+		{"name", name},
+		{"request_hash", requestHash},
+		{"created_at", micros(tx.now)},
+		{"locked_until", micros(until)},
+	}.insertInto("idempotency")
+	err := tx.row(ctx, "take idempotency key", query+`
 		ON CONFLICT (account_id, name) DO UPDATE SET locked_until = excluded.locked_until
-		WHERE idempotency.status = 0 AND idempotency.locked_until < $4 AND idempotency.request_hash = excluded.request_hash RETURNING TRUE`,
-		[]any{account, name, requestHash, micros(tx.now), micros(until)}, &first)
+		WHERE idempotency.status = 0 AND idempotency.locked_until < excluded.created_at
+		AND idempotency.request_hash = excluded.request_hash RETURNING TRUE`, args, &first)
 	if err == nil || !errors.Is(err, ErrNotFound) {
 		return Answer{}, err
 	}

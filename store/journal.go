@@ -34,10 +34,18 @@ func (k sealKey) sealForgotten(f Forgotten) []byte {
 
 // Note keeps an outgoing transaction that is to be signed again and put back.
 func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
-	_, err := tx.exec(ctx, "note a forgotten spend", `INSERT INTO forgotten_payments(chain, number, outgoing_id, content, noted_at, sure, seal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, number) DO UPDATE SET outgoing_id = excluded.outgoing_id, content = excluded.content,
-		noted_at = excluded.noted_at, sure = excluded.sure, seal = excluded.seal, put_back_at = 0`,
-		string(f.Chain), f.Number, f.Spend, string(f.Content), micros(tx.now), f.Sure, tx.seal.sealForgotten(f))
+	query, args := values{
+		{"chain", string(f.Chain)},
+		{"number", f.Number},
+		{"outgoing_id", f.Spend},
+		{"content", string(f.Content)},
+		{"noted_at", micros(tx.now)},
+		{"sure", f.Sure},
+		{"seal", tx.seal.sealForgotten(f)},
+	}.insertInto("forgotten_payments")
+	_, err := tx.exec(ctx, "note a forgotten outgoing transaction", query+` ON CONFLICT (chain, number) DO UPDATE SET
+		outgoing_id = excluded.outgoing_id, content = excluded.content, noted_at = excluded.noted_at, sure = excluded.sure,
+		seal = excluded.seal, put_back_at = 0`, args...)
 	return err
 }
 

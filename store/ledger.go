@@ -66,7 +66,8 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 		ref  ledger.Ref
 	}
 	index := map[name]int{}
-	var args []any
+	in := insertion{what: "insert entries", table: "entries", rows: len(entries),
+		after: ` ON CONFLICT (kind, ref) DO NOTHING RETURNING number, kind, ref`}
 	for i, e := range entries {
 		if errs[i] = e.Check(); errs[i] != nil {
 			continue
@@ -76,14 +77,10 @@ func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []
 			continue
 		}
 		index[name{e.Kind, e.Ref}] = i
-		args = append(args, string(e.Kind), string(e.Ref), micros(e.At))
+		in.add(values{{"kind", string(e.Kind)}, {"ref", string(e.Ref)}, {"at", micros(e.At)}})
 	}
 	numbers := make([]int64, len(entries))
-	if len(args) == 0 {
-		return numbers, nil
-	}
-	err := tx.insertReturning(ctx, insertion{what: "insert entries", width: 3, into: `INSERT INTO entries(kind, ref, at) VALUES `,
-		after: ` ON CONFLICT (kind, ref) DO NOTHING RETURNING number, kind, ref`}, args, func(s scanner) error {
+	err := tx.insertReturning(ctx, in, func(s scanner) error {
 		var n name
 		var number int64
 		err := s.Scan(&number, &n.kind, &n.ref)
@@ -166,26 +163,36 @@ func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) 
 }
 
 func (tx *Tx) insertPostings(ctx context.Context, entries []ledger.Entry, numbers []int64) error {
-	var args []any
+	in := insertion{what: "insert postings", table: "postings", rows: 2 * len(entries)}
 	for i, e := range entries {
 		for line, p := range e.Postings {
-			args = append(args, numbers[i], line, string(p.Debit), string(p.Credit), string(p.Asset), p.Amount)
+			in.add(values{
+				{"entry", numbers[i]},
+				{"place", line},
+				{"debit", string(p.Debit)},
+				{"credit", string(p.Credit)},
+				{"asset", string(p.Asset)},
+				{"amount", p.Amount},
+			})
 		}
 	}
-	return tx.insertRows(ctx, insertion{what: "insert postings", width: 6, into: `INSERT INTO postings(entry, place, debit, credit, asset, amount) VALUES `}, args)
+	return tx.insertRows(ctx, in)
 }
 
 func (tx *Tx) writeBalances(ctx context.Context, entries []ledger.Entry, books ledger.Books) error {
 	keys := sortedKeys(entries)
-	if len(keys) == 0 {
-		return nil
-	}
-	args := make([]any, 0, 5*len(keys))
+	in := insertion{what: "write balances", table: "balances", rows: len(keys), after: ` ON CONFLICT (account, asset)
+		DO UPDATE SET debits = excluded.debits, credits = excluded.credits, below = excluded.below`}
 	for _, k := range keys {
-		args = append(args, string(k.Account), string(k.Asset), books[k].Debits, books[k].Credits, below(k, books[k]))
+		in.add(values{
+			{"account", string(k.Account)},
+			{"asset", string(k.Asset)},
+			{"debits", books[k].Debits},
+			{"credits", books[k].Credits},
+			{"below", below(k, books[k])},
+		})
 	}
-	return tx.insertRows(ctx, insertion{what: "write balances", width: 5, into: `INSERT INTO balances(account, asset, debits, credits, below) VALUES `,
-		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits, below = excluded.below`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // below reports a liability that stands on the wrong side.

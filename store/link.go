@@ -141,13 +141,13 @@ func (tx *Tx) insertLink(ctx context.Context, l Link) error {
 	moves := `UPDATE link_head SET number = $1, key_id = $2, hash = $3 WHERE name = 'books'`
 	inserts := `INSERT INTO links(number, key_id, hash, at, size) VALUES ($1, $2, $3, $4, $5)`
 	args := []any{l.Number, l.KeyID, l.Hash, micros(l.At), l.Size}
-	seals := make([]any, 0, 2*len(l.Entries))
+	in := insertion{what: "seal entries", table: "seals", rows: len(l.Entries)}
 	for _, e := range l.Entries {
-		seals = append(seals, e.Number, l.Number)
+		in.add(values{{"entry", e.Number}, {"link", l.Number}})
 	}
 	if tx.postgres {
-		_, err := tx.exec(ctx, "write link", `WITH head AS (`+moves+`), link AS (`+inserts+`) INSERT INTO seals(entry, link) VALUES `+
-			tuples(len(l.Entries), 2, len(args)), append(args, seals...)...)
+		_, err := tx.exec(ctx, "write link", `WITH head AS (`+moves+`), link AS (`+inserts+`) `+in.into+
+			tuples(len(l.Entries), in.width, len(args)), append(args, in.args...)...)
 		return err
 	}
 	if _, err := tx.exec(ctx, "move the head of the links", moves, args[:3]...); err != nil {
@@ -156,5 +156,5 @@ func (tx *Tx) insertLink(ctx context.Context, l Link) error {
 	if _, err := tx.exec(ctx, "write link", inserts, args...); err != nil {
 		return err
 	}
-	return tx.insertRows(ctx, insertion{what: "seal entries", width: 2, into: `INSERT INTO seals(entry, link) VALUES `}, seals)
+	return tx.insertRows(ctx, in)
 }

@@ -8,12 +8,12 @@ import (
 
 // RecordFunding notes what a transaction in the block at a height used up, that brought UTXOs of ours.
 func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, txID string, inputs []string) error {
-	args := make([]any, 0, 4*len(inputs))
+	in := insertion{what: "record funding", table: "fundings", rows: len(inputs),
+		after: ` ON CONFLICT (chain, tx_id, input) DO UPDATE SET height = excluded.height`}
 	for _, input := range inputs {
-		args = append(args, string(chain), txID, input, int64(height))
+		in.add(values{{"chain", string(chain)}, {"tx_id", txID}, {"input", input}, {"height", int64(height)}})
 	}
-	return tx.insertRows(ctx, insertion{what: "record funding", width: 4, into: `INSERT INTO fundings(chain, tx_id, input, height) VALUES `,
-		after: ` ON CONFLICT (chain, tx_id, input) DO UPDATE SET height = excluded.height`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // ForgetFunding forgets what was recorded in blocks below a height, which can be reorged out no more. What has left it stays.
@@ -24,12 +24,12 @@ func (tx UTXOs) ForgetFunding(ctx context.Context, chain bursar.ChainID, below u
 
 // RecordUsed notes that a transaction of others, in the block at a height, used some outputs.
 func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string, claims ...string) error {
-	args := make([]any, 0, 4*len(claims))
+	in := insertion{what: "record used outputs", table: "used_outputs", rows: len(claims),
+		after: ` ON CONFLICT (chain, resource, tx_id) DO UPDATE SET height = excluded.height`}
 	for _, claim := range claims {
-		args = append(args, string(chain), claim, txID, int64(height))
+		in.add(values{{"chain", string(chain)}, {"resource", claim}, {"tx_id", txID}, {"height", int64(height)}})
 	}
-	return tx.insertRows(ctx, insertion{what: "record used outputs", width: 4, into: `INSERT INTO used_outputs(chain, resource, tx_id, height) VALUES `,
-		after: ` ON CONFLICT (chain, resource, tx_id) DO UPDATE SET height = excluded.height`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // DropUses takes back what was recorded of a block that is reorged out: who used what, and what funded UTXOs of ours, whose

@@ -47,10 +47,21 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 	if p.Once != "" {
 		once = p.Once
 	}
-	n, err := tx.exec(ctx, "insert spend", `INSERT INTO outgoing_txs(id, chain, kind, status, currency, base, order_json, share, once, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ON CONFLICT (chain, once) WHERE once IS NOT NULL DO NOTHING`,
-		p.ID, string(p.Chain), p.Kind, string(bursar.OutgoingNew), string(p.Currency), p.Base, string(p.Order),
-		string(cmp.Or(p.Share, bursar.ShareWithdrawal)), once, micros(tx.now))
+	query, args := values{
+		{"id", p.ID},
+		{"chain", string(p.Chain)},
+		{"kind", p.Kind},
+		{"status", string(bursar.OutgoingNew)},
+		{"currency", string(p.Currency)},
+		{"base", p.Base},
+		{"order_json", string(p.Order)},
+		{"share", string(cmp.Or(p.Share, bursar.ShareWithdrawal))},
+		{"once", once},
+		{"created_at", micros(tx.now)},
+		{"updated_at", micros(tx.now)},
+	}.insertInto("outgoing_txs")
+	n, err := tx.exec(ctx, "insert outgoing transaction",
+		query+` ON CONFLICT (chain, once) WHERE once IS NOT NULL DO NOTHING`, args...)
 	return n > 0, err
 }
 
@@ -82,12 +93,17 @@ func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next burs
 	if p.Status != next && !p.Status.MayBecome(next) {
 		return fmt.Errorf("spend %s may not go from %s to %s", p.ID, p.Status, next)
 	}
-	return tx.changeOr(ctx, "set spend", fmt.Errorf("spend %s is no longer %s", p.ID, p.Status),
-		`UPDATE outgoing_txs SET status = $3, draft_json = $4, error = $5, sent_at_height = $6, updated_at = $7,
-		once = CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END,
-		waits_for = CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END
-		WHERE id = $1 AND status = $2`,
-		p.ID, string(p.Status), string(next), string(p.Unsigned), p.Error, int64(p.SentAt), micros(tx.now))
+	query, args := values{
+		{"status", string(next)}, // $3
+		{"once", expression(`CASE WHEN $3 = 'final' OR $3 = 'abandoned' THEN NULL ELSE once END`)},
+		{"waits_for", expression(`CASE WHEN $3 = 'new' OR $3 = $2 THEN waits_for ELSE '' END`)},
+		{"draft_json", string(p.Unsigned)},
+		{"error", p.Error},
+		{"sent_at_height", int64(p.SentAt)},
+		{"updated_at", micros(tx.now)},
+	}.update("outgoing_txs", `WHERE id = $1 AND status = $2`, p.ID, string(p.Status))
+	return tx.changeOr(ctx, "set outgoing transaction",
+		fmt.Errorf("outgoing transaction %s is no longer %s", p.ID, p.Status), query, args...)
 }
 
 // SetRequest replaces an outgoing transaction's order by its completed form.
@@ -145,11 +161,18 @@ const nowKnown = `length(outgoing_versions.raw) = 0 AND outgoing_versions.outgoi
 // has already is named again, and its bytes are kept where they were not known; one of another outgoing transaction is ErrClaimed.
 func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Version) error {
 	var owner bursar.ID
-	err := tx.row(ctx, "store signed transaction", `INSERT INTO outgoing_versions(chain, tx_id, outgoing_id, version, draft_json, raw, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
+	query, args := values{
+		{"chain", string(p.Chain)},
+		{"tx_id", v.TxID},
+		{"outgoing_id", p.ID},
+		{"version", p.Versions + 1},
+		{"draft_json", string(v.Unsigned)},
+		{"raw", v.Raw},
+		{"created_at", micros(tx.now)},
+	}.insertInto("outgoing_versions")
+	err := tx.row(ctx, "store signed transaction", query+` ON CONFLICT (chain, tx_id) DO UPDATE SET tx_id = excluded.tx_id,
 		draft_json = CASE WHEN `+nowKnown+` THEN excluded.draft_json ELSE outgoing_versions.draft_json END,
-		raw = CASE WHEN `+nowKnown+` THEN excluded.raw ELSE outgoing_versions.raw END RETURNING outgoing_id`,
-		[]any{string(p.Chain), v.TxID, p.ID, p.Versions + 1, string(v.Unsigned), v.Raw, micros(tx.now)}, &owner)
+		raw = CASE WHEN `+nowKnown+` THEN excluded.raw ELSE outgoing_versions.raw END RETURNING outgoing_id`, args, &owner)
 	if err != nil {
 		return err
 	}
@@ -211,9 +234,15 @@ func (tx Outgoing) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeig
 
 // Include notes that a version of an outgoing transaction is in the block at a height.
 func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
-	return tx.change(ctx, "note inclusion", `UPDATE outgoing_txs SET tx_id = $2, height = $3, failed = $4, fee = $5, waits_for = '', updated_at = $6
-		WHERE id = $1`,
-		id, txID, int64(height), failed, fee, micros(tx.now))
+	query, args := values{
+		{"tx_id", txID},
+		{"height", int64(height)},
+		{"failed", failed},
+		{"fee", fee},
+		{"waits_for", ""},
+		{"updated_at", micros(tx.now)},
+	}.update("outgoing_txs", `WHERE id = $1`, id)
+	return tx.change(ctx, "note inclusion", query, args...)
 }
 
 // SetDelivered notes what the block that an outgoing transaction is in proves that it delivered; empty where its success is proof enough.

@@ -84,8 +84,14 @@ func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base stri
 
 // SetWait notes what an outgoing transaction that is not drafted waits for; "" that it waits for nothing any more.
 func (tx Outgoing) SetWait(ctx context.Context, p bursar.OutgoingTx) error {
-	_, err := tx.exec(ctx, "note what a spend waits for", `UPDATE outgoing_txs SET waits_for = $2, lacks = $3, missing = $4, needed = $5, updated_at = $6
-		WHERE id = $1 AND status = 'new'`, p.ID, string(p.WaitsFor), string(p.Lacks), p.Missing, p.Needed, micros(tx.now))
+	query, args := values{
+		{"waits_for", string(p.WaitsFor)},
+		{"lacks", string(p.Lacks)},
+		{"missing", p.Missing},
+		{"needed", p.Needed},
+		{"updated_at", micros(tx.now)},
+	}.update("outgoing_txs", `WHERE id = $1 AND status = 'new'`, p.ID)
+	_, err := tx.exec(ctx, "note what an outgoing transaction waits for", query, args...)
 	return err
 }
 

@@ -73,12 +73,12 @@ func (tx KeyPool) Keys(ctx context.Context, family bursar.Family, from uint32, n
 // Add adds keys in the order of their indexes. One that is there already stays as it is, so that several
 // processes may fill a pool at once.
 func (tx KeyPool) Add(ctx context.Context, family bursar.Family, keys []PoolKey) error {
-	args := make([]any, 0, 3*len(keys))
+	in := insertion{what: "fill pool", table: "address_pool", rows: len(keys),
+		after: ` ON CONFLICT (family, key_index) DO NOTHING`}
 	for _, k := range keys {
-		args = append(args, string(family), int64(k.Index), k.Public)
+		in.add(values{{"family", string(family)}, {"key_index", int64(k.Index)}, {"public_key", k.Public}})
 	}
-	return tx.insertRows(ctx, insertion{what: "fill pool", width: 3, into: `INSERT INTO address_pool(family, key_index, public_key) VALUES `,
-		after: ` ON CONFLICT (family, key_index) DO NOTHING`}, args)
+	return tx.insertRows(ctx, in)
 }
 
 // Trim removes the keys that were handed out by transactions that are committed.

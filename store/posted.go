@@ -123,16 +123,23 @@ func (tx Ledger) BookedAfter(ctx context.Context, after ledger.Key, limit int) (
 
 // PutPosted writes sums. Only the audit does, in a transaction that has locked it.
 func (tx Ledger) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) error {
-	var args []any
-	for _, k := range slices.SortedFunc(maps.Keys(sums), byName) {
-		p := sums[k]
-		args = append(args, string(k.Account), string(k.Asset), p.Debits, p.Credits, p.Link, p.Unchecked, p.Overdrawn, tx.seal.sealPosted(k, p))
-	}
-	in := insertion{what: "write sums of postings", width: 8, into: `INSERT INTO posted(` + postedColumns.names + `) VALUES `,
-		after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits,
-			link = excluded.link, unchecked = excluded.unchecked, overdrawn = excluded.overdrawn, seal = excluded.seal`}
-	for chunk := range slices.Chunk(args, keysAtOnce*in.width) {
-		if err := tx.insertRows(ctx, in, chunk); err != nil {
+	for chunk := range slices.Chunk(slices.SortedFunc(maps.Keys(sums), byName), keysAtOnce) {
+		in := insertion{what: "write sums of postings", table: "posted", rows: len(chunk),
+			after: ` ON CONFLICT (account, asset) DO UPDATE SET debits = excluded.debits, credits = excluded.credits,
+				link = excluded.link, unchecked = excluded.unchecked, overdrawn = excluded.overdrawn, seal = excluded.seal`}
+		for _, k := range chunk {
+			in.add(values{
+				{"account", string(k.Account)},
+				{"asset", string(k.Asset)},
+				{"debits", sums[k].Debits},
+				{"credits", sums[k].Credits},
+				{"link", sums[k].Link},
+				{"unchecked", sums[k].Unchecked},
+				{"overdrawn", sums[k].Overdrawn},
+				{"seal", tx.seal.sealPosted(k, sums[k])},
+			})
+		}
+		if err := tx.insertRows(ctx, in); err != nil {
 			return err
 		}
 	}

@@ -32,10 +32,19 @@ var reconciliationColumns = columnsOf([]column[Reconciliation]{
 
 // Put keeps a comparison in place of the one before it.
 func (tx Reconciliations) Put(ctx context.Context, r Reconciliation) error {
-	_, err := tx.exec(ctx, "keep a reconciliation", `INSERT INTO reconciliations(currency, chain, at, height, custody, unbooked, unsettled, on_chain)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (currency) DO UPDATE SET chain = excluded.chain, at = excluded.at, height = excluded.height,
-		custody = excluded.custody, unbooked = excluded.unbooked, unsettled = excluded.unsettled, on_chain = excluded.on_chain`,
-		string(r.Currency), string(r.Chain), micros(tx.now), int64(r.Height), r.Custody, r.Unbooked, r.Unsettled, r.OnChain)
+	query, args := values{
+		{"currency", string(r.Currency)},
+		{"chain", string(r.Chain)},
+		{"at", micros(tx.now)},
+		{"height", int64(r.Height)},
+		{"custody", r.Custody},
+		{"unbooked", r.Unbooked},
+		{"unsettled", r.Unsettled},
+		{"on_chain", r.OnChain},
+	}.insertInto("reconciliations")
+	_, err := tx.exec(ctx, "keep a reconciliation", query+` ON CONFLICT (currency) DO UPDATE SET
+		chain = excluded.chain, at = excluded.at, height = excluded.height, custody = excluded.custody,
+		unbooked = excluded.unbooked, unsettled = excluded.unsettled, on_chain = excluded.on_chain`, args...)
 	return err
 }
 

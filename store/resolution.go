@@ -38,11 +38,26 @@ var resolutionColumns = columnsOf([]column[bursar.Resolution]{
 func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 	order := refundFacts(n)
 	tx.sealing.noteOrder(order)
-	return tx.changeOr(ctx, "insert decision", ErrDecided, `INSERT INTO resolutions(id, deposit_id, chain, currency, kind, status, note, account_id, wallet_id,
-		base, memo, amount, fee, decided_at, completed_at, seal) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-		ON CONFLICT (deposit_id) WHERE status <> 'failed' DO NOTHING`,
-		n.ID, n.DepositID, string(n.Chain), string(n.Currency), string(n.Kind), string(n.Status), n.Note, n.AccountID, n.WalletID,
-		n.Address.Base, memoValue(n.Address), n.Amount, n.Fee, micros(n.DecidedAt), micros(n.CompletedAt), tx.seal.sealOrder(order))
+	query, args := values{
+		{"id", n.ID},
+		{"deposit_id", n.DepositID},
+		{"chain", string(n.Chain)},
+		{"currency", string(n.Currency)},
+		{"kind", string(n.Kind)},
+		{"status", string(n.Status)},
+		{"note", n.Note},
+		{"account_id", n.AccountID},
+		{"wallet_id", n.WalletID},
+		{"base", n.Address.Base},
+		{"memo", memoValue(n.Address)},
+		{"amount", n.Amount},
+		{"fee", n.Fee},
+		{"decided_at", micros(n.DecidedAt)},
+		{"completed_at", micros(n.CompletedAt)},
+		{"seal", tx.seal.sealOrder(order)},
+	}.insertInto("resolutions")
+	return tx.changeOr(ctx, "insert resolution", ErrDecided,
+		query+` ON CONFLICT (deposit_id) WHERE status <> 'failed' DO NOTHING`, args...)
 }
 
 // Standing returns the decision about a deposit that has not failed, or ErrNotFound.
@@ -116,9 +131,14 @@ func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Resolution, next b
 	if next == bursar.ResolutionDone || next == bursar.ResolutionFailed {
 		completed = micros(tx.now)
 	}
-	return tx.changeOr(ctx, "set decision", fmt.Errorf("decision %s is no longer %s", n.ID, n.Status),
-		`UPDATE resolutions SET status = $3, outgoing_id = $4, tx_id = $5, error = $6, completed_at = $7 WHERE id = $1 AND status = $2`,
-		n.ID, string(n.Status), string(next), n.SpendID, n.TxID, n.Error, completed)
+	query, args := values{
+		{"status", string(next)},
+		{"outgoing_id", n.SpendID},
+		{"tx_id", n.TxID},
+		{"error", n.Error},
+		{"completed_at", completed},
+	}.update("resolutions", `WHERE id = $1 AND status = $2`, n.ID, string(n.Status))
+	return tx.changeOr(ctx, "set resolution", fmt.Errorf("resolution %s is no longer %s", n.ID, n.Status), query, args...)
 }
 
 // Unattributed returns value that fits no wallet and waits for the operator or for finality, newest first; all adds what
@@ -144,7 +164,13 @@ func (tx Deposits) SetOwner(ctx context.Context, d bursar.Deposit, wallet int64,
 	if err != nil {
 		return err
 	}
-	return tx.changeOr(ctx, "set owner of deposit", fmt.Errorf("deposit %s is no longer %s", d.ID, from),
-		`UPDATE deposits SET purpose = $3, account_id = $4, wallet = $5, fee = $6, confirmed_at = $7, seal = $8 WHERE id = $1 AND purpose = $2`,
-		d.ID, string(from), string(d.Purpose), d.AccountID, number, d.Fee, micros(d.ConfirmedAt), seal)
+	query, args := values{
+		{"purpose", string(d.Purpose)},
+		{"account_id", d.AccountID},
+		{"wallet", number},
+		{"fee", d.Fee},
+		{"confirmed_at", micros(d.ConfirmedAt)},
+		{"seal", seal},
+	}.update("deposits", `WHERE id = $1 AND purpose = $2`, d.ID, string(from))
+	return tx.changeOr(ctx, "set owner of deposit", fmt.Errorf("deposit %s is no longer %s", d.ID, from), query, args...)
 }

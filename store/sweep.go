@@ -66,8 +66,15 @@ func (tx Outgoing) SetHanging(ctx context.Context, id bursar.ID, hangs bool) err
 
 // GiveSweep has a hanging sweep collect another asset of its address from now on, by the order of an abandoned sweep.
 func (tx Outgoing) GiveSweep(ctx context.Context, id bursar.ID, from bursar.OutgoingTx, order []byte) error {
-	return tx.change(ctx, "give a sweep another asset", `UPDATE outgoing_txs SET currency = $2, once = $3, order_json = $4, waits_for = '', error = '',
-		updated_at = $5 WHERE id = $1 AND waits_for = 'deposit'`, id, string(from.Currency), from.Once, string(order), micros(tx.now))
+	query, args := values{
+		{"currency", string(from.Currency)},
+		{"once", from.Once},
+		{"order_json", string(order)},
+		{"waits_for", ""},
+		{"error", ""},
+		{"updated_at", micros(tx.now)},
+	}.update("outgoing_txs", `WHERE id = $1 AND waits_for = 'deposit'`, id)
+	return tx.change(ctx, "give a sweep another asset", query, args...)
 }
 
 // AnyPendingAt reports whether a deposit of an asset at an address, in a block up to a height, is not booked yet.

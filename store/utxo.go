@@ -32,11 +32,20 @@ var utxoColumns = columnsOf([]column[Coin]{
 
 // Put records an output, or the block it stands in now.
 func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c Coin) error {
-	_, err := tx.exec(ctx, "record coin", `INSERT INTO utxos(chain, resource, base, key_branch, key_index, amount, height, counts_from, made_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+	query, args := values{
+		{"chain", string(chain)},
+		{"resource", c.Claim},
+		{"base", c.Base},
+		{"key_branch", int64(c.Branch)},
+		{"key_index", int64(c.Index)},
+		{"amount", c.Amount},
+		{"height", c.Height},
+		{"counts_from", int64(c.CountsFrom)},
+		{"made_by", c.MadeBy},
+	}.insertInto("utxos")
+	_, err := tx.exec(ctx, "record UTXO", query+`
 		ON CONFLICT (chain, resource) DO UPDATE SET height = excluded.height, counts_from = excluded.counts_from
-		WHERE excluded.height > 0 OR utxos.height < 0`,
-		string(chain), c.Claim, c.Base, int64(c.Branch), int64(c.Index), c.Amount, c.Height, int64(c.CountsFrom), c.MadeBy)
+		WHERE excluded.height > 0 OR utxos.height < 0`, args...)
 	return err
 }
 
@@ -202,10 +211,18 @@ func (tx Holdings) Current(ctx context.Context, chain bursar.ChainID, base, cont
 
 // Put writes what an address holds.
 func (tx Holdings) Put(ctx context.Context, chain bursar.ChainID, h Holding) error {
-	_, err := tx.exec(ctx, "write holding", `INSERT INTO holdings(chain, base, contract, key_branch, key_index, amount, due, rests_until)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (chain, contract, base) DO UPDATE SET amount = excluded.amount, due = excluded.due,
-		rests_until = excluded.rests_until`,
-		string(chain), h.Base, h.Contract, int64(h.Branch), int64(h.Index), h.Amount, h.Due, micros(h.Rests))
+	query, args := values{
+		{"chain", string(chain)},
+		{"base", h.Base},
+		{"contract", h.Contract},
+		{"key_branch", int64(h.Branch)},
+		{"key_index", int64(h.Index)},
+		{"amount", h.Amount},
+		{"due", h.Due},
+		{"rests_until", micros(h.Rests)},
+	}.insertInto("holdings")
+	_, err := tx.exec(ctx, "write holding", query+` ON CONFLICT (chain, contract, base) DO UPDATE SET
+		amount = excluded.amount, due = excluded.due, rests_until = excluded.rests_until`, args...)
 	return err
 }
 

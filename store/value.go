@@ -80,6 +80,7 @@ func (h sha) Scan(src any) error {
 // tuples writes n groups of width placeholders, "($1,$2),($3,$4)", starting after offset.
 func tuples(n, width, offset int) string {
 	var b strings.Builder
+	b.Grow(n * (width*len("$00,") + len("(),")))
 	for i := range n {
 		if i > 0 {
 			b.WriteByte(',')
@@ -97,6 +98,7 @@ func tuples(n, width, offset int) string {
 // list writes n placeholders, "$1,$2,$3", starting after offset.
 func list(n, offset int) string {
 	var b strings.Builder
+	b.Grow(n * len("$00,"))
 	for i := range n {
 		if i > 0 {
 			b.WriteByte(',')

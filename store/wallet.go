@@ -62,15 +62,25 @@ func (tx Wallets) Insert(ctx context.Context, wallets []bursar.Wallet) error {
 	if err != nil {
 		return err
 	}
-	const width = 13
-	args := make([]any, 0, width*len(wallets))
+	in := insertion{what: "insert wallets", table: "wallets", rows: len(wallets)}
 	for _, w := range wallets {
-		args = append(args, w.Number, w.ID, w.AccountID, string(w.Currency), string(w.Family), int64(w.Index), w.Address.Base, memoValue(w.Address),
-			w.Webhook, versions[w.AccountID], w.Metadata, w.ForCharge, micros(w.CreatedAt))
+		in.add(values{
+			{"number", w.Number},
+			{"id", w.ID},
+			{"account_id", w.AccountID},
+			{"currency", string(w.Currency)},
+			{"family", string(w.Family)},
+			{"key_index", int64(w.Index)},
+			{"base", w.Address.Base},
+			{"memo", memoValue(w.Address)},
+			{"webhook", w.Webhook},
+			{"webhook_version", versions[w.AccountID]},
+			{"metadata", w.Metadata},
+			{"for_charge", w.ForCharge},
+			{"created_at", micros(w.CreatedAt)},
+		})
 	}
-	err = tx.insertRows(ctx, insertion{what: "insert wallets", width: width, into: `INSERT INTO wallets(number, id, account_id, currency, family,
-		key_index, base, memo, webhook, webhook_version, metadata, for_charge, created_at) VALUES `}, args)
-	if err != nil {
+	if err := tx.insertRows(ctx, in); err != nil {
 		return err
 	}
 	return tx.countWallets(ctx, wallets)

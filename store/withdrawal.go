@@ -28,9 +28,20 @@ var withdrawalColumns = columnsOf([]column[bursar.Withdrawal]{
 func (tx Withdrawals) Insert(ctx context.Context, chain bursar.ChainID, w bursar.Withdrawal) error {
 	order := withdrawalFacts(chain, w)
 	tx.sealing.noteOrder(order)
-	_, err := tx.exec(ctx, "insert withdrawal", `INSERT INTO withdrawals(id, account_id, currency, chain, amount, fee, base, memo, status, created_at, seal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, w.ID, w.AccountID, string(w.Currency), string(chain), w.Amount, w.Fee,
-		w.Address.Base, memoValue(w.Address), string(w.Status), micros(w.CreatedAt), tx.seal.sealOrder(order))
+	query, args := values{
+		{"id", w.ID},
+		{"account_id", w.AccountID},
+		{"currency", string(w.Currency)},
+		{"chain", string(chain)},
+		{"amount", w.Amount},
+		{"fee", w.Fee},
+		{"base", w.Address.Base},
+		{"memo", memoValue(w.Address)},
+		{"status", string(w.Status)},
+		{"created_at", micros(w.CreatedAt)},
+		{"seal", tx.seal.sealOrder(order)},
+	}.insertInto("withdrawals")
+	_, err := tx.exec(ctx, "insert withdrawal", query, args...)
 	return err
 }
 
