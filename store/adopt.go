@@ -7,8 +7,8 @@ import (
 )
 
 // InsertAdopted records an outgoing transaction that the database had forgotten, with one version whose bytes are not known:
-// p.TxID, Height, Failed, Fee and Draft are as the block shows them. Claims that are nobody's become its own.
-func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
+// p.TxID, Height, Failed, Fee and Unsigned are as the block shows them. Reservations that are nobody's become its own.
+func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
 	query, args := values{
 		{"id", p.ID},
 		{"chain", string(p.Chain)},
@@ -33,7 +33,7 @@ func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, claim
 	if err := tx.AddVersion(ctx, p, Version{TxID: p.TxID, Unsigned: p.Unsigned, Raw: []byte{}}); err != nil {
 		return err
 	}
-	return tx.Reservations().Take(ctx, p, claims)
+	return tx.Reservations().Take(ctx, p, reservations)
 }
 
 // withoutBytes holds for an outgoing transaction s that has versions, and none of which the bytes are known.
@@ -43,44 +43,44 @@ const withoutBytes = `EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing
 // AdoptedIn returns the open and final outgoing transactions in the block at a height that were adopted from a block and of which no version's
 // bytes are known.
 func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list a block's adopted spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list a block's adopted outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
 }
 
-// Take makes those claims an outgoing transaction's own that are nobody's. What a signed transaction has claimed stays with it, until the
+// Take makes those reservations an outgoing transaction's own that are nobody's. What a signed transaction has reserved stays with it, until the
 // final blocks prove that it has lost them.
-func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
-	in := insertion{what: "take reservations", table: "reservations", rows: len(claims),
+func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
+	in := insertion{what: "take reservations", table: "reservations", rows: len(reservations),
 		after: ` ON CONFLICT (chain, resource) DO NOTHING`}
-	for _, claim := range claims {
-		in.add(values{{"chain", string(p.Chain)}, {"resource", claim}, {"outgoing_id", p.ID}})
+	for _, reservation := range reservations {
+		in.add(values{{"chain", string(p.Chain)}, {"resource", reservation}, {"outgoing_id", p.ID}})
 	}
 	return tx.insertRows(ctx, in)
 }
 
-// Owners returns the outgoing transactions that hold some of the claims, by claim.
-func (tx Reservations) Owners(ctx context.Context, chain bursar.ChainID, claims []string) (map[string]bursar.ID, error) {
+// Owners returns the outgoing transactions that hold some of the reservations, by reservation.
+func (tx Reservations) Owners(ctx context.Context, chain bursar.ChainID, reservations []string) (map[string]bursar.ID, error) {
 	owners := map[string]bursar.ID{}
-	for len(claims) > 0 {
-		n := min(len(claims), 500)
+	for len(reservations) > 0 {
+		n := min(len(reservations), 500)
 		args := []any{string(chain)}
-		for _, c := range claims[:n] {
+		for _, c := range reservations[:n] {
 			args = append(args, c)
 		}
 		type owned struct {
-			claim string
-			owner bursar.ID
+			reservation string
+			owner       bursar.ID
 		}
-		found, err := rows(ctx, tx.Tx, "look up claims", func(s scanner) (o owned, err error) {
-			return o, s.Scan(&o.claim, &o.owner)
+		found, err := rows(ctx, tx.Tx, "look up reservations", func(s scanner) (o owned, err error) {
+			return o, s.Scan(&o.reservation, &o.owner)
 		}, `SELECT resource, outgoing_id FROM reservations WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range found {
-			owners[o.claim] = o.owner
+			owners[o.reservation] = o.owner
 		}
-		claims = claims[n:]
+		reservations = reservations[n:]
 	}
 	return owners, nil
 }
@@ -103,7 +103,7 @@ func (tx Resolutions) RefundsTo(ctx context.Context, chain bursar.ChainID, bases
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Resolution
-		some, err = rows(ctx, tx.Tx, "list returns to addresses", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions
+		some, err = rows(ctx, tx.Tx, "list refunds to addresses", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions
 			WHERE chain = $1 AND kind = 'return' AND (status = 'queued' OR status = 'signed') AND base IN (`+list(n, 1)+`) ORDER BY number`, baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}

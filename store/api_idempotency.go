@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Find reads what is kept under a key, without claiming it and without waiting for anyone who works under it.
+// Find reads what is kept under a key, without leasing it and without waiting for anyone who works under it.
 // Errors: ErrInProgress while the first request works, ErrOtherRequest for a request with another hash, and
-// ErrNotFound for a key that may be claimed.
+// ErrNotFound for a key that may be leased.
 func (tx IdempotencyKeys) Find(ctx context.Context, account bursar.ID, name string, requestHash []byte) (Answer, error) {
 	var kept Answer
 	var hash []byte

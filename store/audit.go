@@ -169,7 +169,7 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 		if err != nil {
 			return err
 		}
-		_, err = rows(ctx, tx, "read linked returns", func(s scanner) (none struct{}, err error) {
+		_, err = rows(ctx, tx, "read linked refunds", func(s scanner) (none struct{}, err error) {
 			d, err := resolutionColumns.scan(s)
 			found[d.ID] = refundFacts(d)
 			return none, err
@@ -207,11 +207,11 @@ func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 	if err == nil || !errors.Is(err, ErrNotFound) {
 		return withdrawal.altered != nil, err
 	}
-	back, err := one(ctx, tx.Tx, "check a return", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE id = $1`, id)
+	refund, err := one(ctx, tx.Tx, "check a refund", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE id = $1`, id)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
-	return back.altered != nil, err
+	return refund.altered != nil, err
 }
 
 // Missing returns entries above a number that are under no link, and the last of the limit entries that were looked at: 0

@@ -21,7 +21,7 @@ const (
 type Delivery struct {
 	bursar.Event
 	Status      string
-	Attempts    int64 // claims, those that came to nothing among them
+	Attempts    int64 // leases, those that came to nothing among them
 	Tries       int64 // attempts of the schedule that are used up
 	NextAt      time.Time
 	LastCode    int64 // HTTP status of the newest attempt; 0 when there was no answer
@@ -78,24 +78,24 @@ func (tx Deliveries) Lease(ctx context.Context, until time.Time, limit int) ([]D
 	if err := tx.byIndex(ctx); err != nil {
 		return nil, err
 	}
-	claimed, err := rows(ctx, tx.Tx, "claim deliveries", deliveryColumns.scan, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
+	leased, err := rows(ctx, tx.Tx, "lease deliveries", deliveryColumns.scan, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
 		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`) RETURNING `+deliveryColumns.names,
 		micros(tx.now), micros(until), limit)
-	slices.SortFunc(claimed, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) }) // RETURNING has no order
-	return claimed, err
+	slices.SortFunc(leased, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) }) // RETURNING has no order
+	return leased, err
 }
 
 // Claimed names an event as a worker took it.
 type Claimed struct {
 	Event  int64     // its number
-	Claim  int64     // Delivery.Attempts as it was claimed
-	NextAt time.Time // when it may be claimed again
+	Claim  int64     // Delivery.Attempts as it was leased
+	NextAt time.Time // when it may be leased again
 }
 
-// Release gives events back that were claimed and not sent, as if they had never been taken.
-func (tx Deliveries) Release(ctx context.Context, claimed []Claimed) error {
-	outcomes := make([]Outcome, len(claimed))
-	for i, c := range claimed {
+// Release gives events back that were leased and not sent, as if they had never been taken.
+func (tx Deliveries) Release(ctx context.Context, leased []Claimed) error {
+	outcomes := make([]Outcome, len(leased))
+	for i, c := range leased {
 		outcomes[i] = Outcome{Event: c.Event, Claim: c.Claim, NextAt: c.NextAt}
 	}
 	return tx.updateEvents(ctx, outcomes, "release deliveries", `attempts = events.attempts - 1, next_at = o.next_at`)
@@ -129,13 +129,13 @@ var attemptColumns = columnsOf([]column[Attempt]{
 type Outcome struct {
 	Attempt
 	Event  int64 // the event's number
-	Claim  int64 // Delivery.Attempts as it was claimed
+	Claim  int64 // Delivery.Attempts as it was leased
 	Status string
 	Tries  int64 // Delivery.Tries from now on
 	NextAt time.Time
 }
 
-// RecordAttempts notes attempts and what they came to. One whose event was claimed again meanwhile, by a worker that took it
+// RecordAttempts notes attempts and what they came to. One whose event was leased again meanwhile, by a worker that took it
 // for dead, changes nothing but the log.
 func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
 	err := tx.updateEvents(ctx, outcomes, "record attempts", `status = o.status, next_at = o.next_at, last_code = o.code, last_error = o.error,

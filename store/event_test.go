@@ -84,7 +84,7 @@ func (q *queue) read(id bursar.ID) (d store.Delivery) {
 	return d
 }
 
-// claim takes what is due and records that it was sent in vain.
+// lease takes what is due and records that it was sent in vain.
 func (q *queue) fail(status string) {
 	q.Helper()
 	q.do(func(tx *store.Tx) error {
@@ -229,7 +229,7 @@ func TestWhatIsReleasedWasNeverTaken(t *testing.T) {
 	t.Parallel()
 	onQueue(t, func(q *queue) {
 		id := q.event(bursar.EventDeposit, "https://old.example", 0)
-		claim := func() []store.Delivery {
+		lease := func() []store.Delivery {
 			q.Helper()
 			var list []store.Delivery
 			q.do(func(tx *store.Tx) (err error) {
@@ -238,23 +238,23 @@ func TestWhatIsReleasedWasNeverTaken(t *testing.T) {
 			})
 			return list
 		}
-		release := func(number, claim int64) {
+		release := func(number, lease int64) {
 			q.Helper()
 			q.do(func(tx *store.Tx) error {
-				return tx.Deliveries().Release(ctx, []store.Claimed{{Event: number, Claim: claim, NextAt: tx.Now()}})
+				return tx.Deliveries().Release(ctx, []store.Claimed{{Event: number, Claim: lease, NextAt: tx.Now()}})
 			})
 		}
-		first := claim()
+		first := lease()
 		release(first[0].Number, first[0].Attempts+1) // by somebody who lost it
-		if len(claim()) != 0 {
-			q.Fatal("another's claim was released")
+		if len(lease()) != 0 {
+			q.Fatal("another's lease was released")
 		}
 		release(first[0].Number, first[0].Attempts)
 		if d := q.read(id); d.Attempts != 0 || d.Status != store.DeliveryPending {
 			q.Errorf("released it is %+v", d)
 		}
-		if again := claim(); len(again) != 1 || again[0].Attempts != 1 {
-			q.Errorf("claimed again: %+v", again)
+		if again := lease(); len(again) != 1 || again[0].Attempts != 1 {
+			q.Errorf("leased again: %+v", again)
 		}
 	})
 }

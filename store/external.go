@@ -130,8 +130,8 @@ func (tx ExternalSpends) Set(ctx context.Context, x ExternalSpend) error {
 }
 
 // Behind returns the external spend that an outgoing transaction was adopted from, or ErrNotFound.
-func (tx ExternalSpends) Behind(ctx context.Context, spend bursar.ID) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "read external spend", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends WHERE outgoing_id = $1`, spend)
+func (tx ExternalSpends) Behind(ctx context.Context, outgoing bursar.ID) (ExternalSpend, error) {
+	return one(ctx, tx.Tx, "read external spend", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends WHERE outgoing_id = $1`, outgoing)
 }
 
 // Drop notes that the external spends of a block are in none any more, since it is reorged out.

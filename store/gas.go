@@ -67,18 +67,18 @@ type PaidOrder struct {
 	To       bursar.Address
 }
 
-// OrdersPaid returns the withdrawals that an outgoing transaction pays, in their order, or the return, and locks nothing. The error is
+// OrdersPaid returns the withdrawals that an outgoing transaction pays, in their order, or the refund, and locks nothing. The error is
 // ErrAltered where the facts of one are not those that were taken.
-func (tx Outgoing) OrdersPaid(ctx context.Context, spend bursar.ID) (orders []PaidOrder, err error) {
-	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`, spend))
+func (tx Outgoing) OrdersPaid(ctx context.Context, outgoing bursar.ID) (orders []PaidOrder, err error) {
+	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`, outgoing))
 	for _, w := range withdrawals {
 		orders = append(orders, PaidOrder{w.ID, w.Currency, w.Amount, w.Fee, w.Address})
 	}
 	if err != nil {
 		return nil, err
 	}
-	returns, err := allUnaltered(rows(ctx, tx.Tx, "list paid returns", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE outgoing_id = $1`, spend))
-	for _, n := range returns {
+	refunds, err := allUnaltered(rows(ctx, tx.Tx, "list paid refunds", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE outgoing_id = $1`, outgoing))
+	for _, n := range refunds {
 		orders = append(orders, PaidOrder{n.ID, n.Currency, n.Amount, n.Fee, n.Address})
 	}
 	return orders, err

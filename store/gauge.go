@@ -30,7 +30,7 @@ func (tx Queues) OpenWithdrawals(ctx context.Context, chain bursar.ChainID) (Que
 		WHERE chain = $1 AND completed_at = 0 AND status <> 'pending_approval'`, string(chain))
 }
 
-// WaitingApprovals is what waits for an operator's decision on a chain.
+// WaitingApprovals is what waits for an operator's approval on a chain.
 func (tx Queues) WaitingApprovals(ctx context.Context, chain bursar.ChainID) (Queue, error) {
 	return tx.queue(ctx, "count approvals", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM withdrawals
 		WHERE chain = $1 AND status = 'pending_approval'`, string(chain))
@@ -38,7 +38,7 @@ func (tx Queues) WaitingApprovals(ctx context.Context, chain bursar.ChainID) (Qu
 
 // OpenOutgoing is what is under way on a chain. Sweeps that hang, because their deposits were rolled back, are not.
 func (tx Queues) OpenOutgoing(ctx context.Context, chain bursar.ChainID) (Queue, error) {
-	return tx.queue(ctx, "count open spends", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM outgoing_txs
+	return tx.queue(ctx, "count open outgoing transactions", `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM outgoing_txs
 		WHERE chain = $1 AND status <> 'final' AND status <> 'abandoned' AND waits_for <> 'deposit'`, string(chain))
 }
 

@@ -196,9 +196,9 @@ func (tx Halts) Of(ctx context.Context, scopes ...HaltScope) ([]Halt, error) {
 }
 
 // FrozenPaidBy returns the accounts that are frozen and have a withdrawal in an outgoing transaction, each once, with their oldest reason.
-func (tx Accounts) FrozenPaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Account, error) {
-	return rows(ctx, tx.Tx, "list frozen accounts of a spend", func(s scanner) (a bursar.Account, err error) { return a, s.Scan(&a.ID, &a.Frozen) },
-		`SELECT a.id, a.frozen FROM accounts a WHERE a.frozen <> '' AND a.id IN (SELECT w.account_id FROM withdrawals w WHERE w.outgoing_id = $1) ORDER BY a.id`, spend)
+func (tx Accounts) FrozenPaidBy(ctx context.Context, outgoing bursar.ID) ([]bursar.Account, error) {
+	return rows(ctx, tx.Tx, "list frozen accounts of an outgoing transaction", func(s scanner) (a bursar.Account, err error) { return a, s.Scan(&a.ID, &a.Frozen) },
+		`SELECT a.id, a.frozen FROM accounts a WHERE a.frozen <> '' AND a.id IN (SELECT w.account_id FROM withdrawals w WHERE w.outgoing_id = $1) ORDER BY a.id`, outgoing)
 }
 
 // adoptFreezes gives every account that was frozen before freezes were halts its halt.

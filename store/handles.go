@@ -32,7 +32,7 @@ type (
 	Destinations struct{ *Tx }
 	// Events reads and writes events, each with its deliveries.
 	Events struct{ *Tx }
-	// ExternalSpends reads and writes external spends and what was decided about them.
+	// ExternalSpends reads and writes external spends and how they were resolved.
 	ExternalSpends struct{ *Tx }
 	// FeeRules reads and writes fee rules.
 	FeeRules struct{ *Tx }

@@ -21,7 +21,7 @@ type Answer struct {
 	Body   []byte
 }
 
-// Begin claims a key for a request until the time until, and returns the zero Answer to the one that shall do the work.
+// Begin leases a key for a request until the time until, and returns the zero Answer to the one that shall do the work.
 // Others get the kept answer, ErrInProgress while there is none, or ErrOtherRequest for a request with another hash. When
 // the first one dies, the key is free again after its time.
 func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name string, requestHash []byte, until time.Time) (Answer, error) {
@@ -33,7 +33,7 @@ func (tx IdempotencyKeys) Begin(ctx context.Context, account bursar.ID, name str
 		{"created_at", micros(tx.now)},
 		{"locked_until", micros(until)},
 	}.insertInto("idempotency")
-	err := tx.row(ctx, "take idempotency key", query+`
+	err := tx.row(ctx, "lease idempotency key", query+`
 		ON CONFLICT (account_id, name) DO UPDATE SET locked_until = excluded.locked_until
 		WHERE idempotency.status = 0 AND idempotency.locked_until < excluded.created_at
 		AND idempotency.request_hash = excluded.request_hash RETURNING TRUE`, args, &first)

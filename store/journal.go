@@ -51,7 +51,7 @@ func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
 
 // List returns what waits to be put back on a chain, in the order in which it was signed.
 func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
-	return rows(ctx, tx.Tx, "list forgotten spends", tx.forgotten,
+	return rows(ctx, tx.Tx, "list forgotten outgoing transactions", tx.forgotten,
 		`SELECT `+forgottenColumns.names+` FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
 }
 
@@ -91,27 +91,27 @@ func (tx *Tx) forgotten(s scanner) (Forgotten, error) {
 
 // Any reports whether anything waits to be put back on a chain.
 func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
-	err = tx.row(ctx, "look for forgotten spends", `SELECT EXISTS (SELECT 1 FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0)`,
+	err = tx.row(ctx, "look for forgotten outgoing transactions", `SELECT EXISTS (SELECT 1 FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0)`,
 		[]any{string(chain)}, &found)
 	return found, err
 }
 
 // Left reports whether a forgotten outgoing transaction was dealt with.
 func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
-	found, err := rows(ctx, tx.Tx, "look up a forgotten spend", tx.forgotten,
+	found, err := rows(ctx, tx.Tx, "look up a forgotten outgoing transaction", tx.forgotten,
 		`SELECT `+forgottenColumns.names+` FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
 	return len(found) == 1 && !found[0].Altered, err
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f Forgotten) error {
-	return tx.change(ctx, "note a spend as known again", `UPDATE forgotten_payments SET put_back_at = $3, error = ''
+	return tx.change(ctx, "note an outgoing transaction as known again", `UPDATE forgotten_payments SET put_back_at = $3, error = ''
 		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now))
 }
 
 // CannotPutBack notes why a forgotten outgoing transaction is not signed again yet.
 func (tx ForgottenPayments) CannotPutBack(ctx context.Context, f Forgotten, reason string) error {
-	_, err := tx.exec(ctx, "note a spend that is not put back", `UPDATE forgotten_payments SET error = $3
+	_, err := tx.exec(ctx, "note an outgoing transaction that is not put back", `UPDATE forgotten_payments SET error = $3
 		WHERE chain = $1 AND number = $2 AND put_back_at = 0 AND error <> $3`, string(f.Chain), f.Number, reason)
 	return err
 }
@@ -129,7 +129,7 @@ func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID
 		for i, id := range ids[:n] {
 			args[i] = id
 		}
-		found, err := rows(ctx, tx.Tx, "look up spends", func(s scanner) (k known, err error) { return k, s.Scan(&k.id, &k.status) },
+		found, err := rows(ctx, tx.Tx, "look up outgoing transactions", func(s scanner) (k known, err error) { return k, s.Scan(&k.id, &k.status) },
 			`SELECT id, status FROM outgoing_txs WHERE id IN (`+list(n, 0)+`)`, args...)
 		if err != nil {
 			return nil, err

@@ -59,7 +59,7 @@ func (tx Ledger) PostEach(ctx context.Context, entries []ledger.Entry) ([]error,
 	return errs, tx.writeBalances(ctx, accepted, books)
 }
 
-// insertEntries claims each entry's (kind, ref) and returns the number it got; one that is taken gets ErrPosted.
+// insertEntries takes each entry's (kind, ref) and returns the number it got; one that is taken gets ErrPosted.
 func (tx *Tx) insertEntries(ctx context.Context, entries []ledger.Entry, errs []error) ([]int64, error) {
 	type name struct {
 		kind ledger.Kind

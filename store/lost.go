@@ -23,11 +23,11 @@ func (tx UTXOs) ForgetFunding(ctx context.Context, chain bursar.ChainID, below u
 }
 
 // RecordUsed notes that a transaction of others, in the block at a height, used some outputs.
-func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string, claims ...string) error {
-	in := insertion{what: "record used outputs", table: "used_outputs", rows: len(claims),
+func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string, outputs ...string) error {
+	in := insertion{what: "record used outputs", table: "used_outputs", rows: len(outputs),
 		after: ` ON CONFLICT (chain, resource, tx_id) DO UPDATE SET height = excluded.height`}
-	for _, claim := range claims {
-		in.add(values{{"chain", string(chain)}, {"resource", claim}, {"tx_id", txID}, {"height", int64(height)}})
+	for _, output := range outputs {
+		in.add(values{{"chain", string(chain)}, {"resource", output}, {"tx_id", txID}, {"height", int64(height)}})
 	}
 	return tx.insertRows(ctx, in)
 }
@@ -50,33 +50,33 @@ func (tx UTXOs) LostInputs(ctx context.Context, chain bursar.ChainID) ([]string,
 }
 
 // OursAmong returns which of some outputs are UTXOs of ours, spent ones among them.
-func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, claims []string) (ours []string, err error) {
-	for len(claims) > 0 {
-		n := min(len(claims), 500)
+func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, outputs []string) (ours []string, err error) {
+	for len(outputs) > 0 {
+		n := min(len(outputs), 500)
 		args := []any{string(chain)}
-		for _, claim := range claims[:n] {
-			args = append(args, claim)
+		for _, output := range outputs[:n] {
+			args = append(args, output)
 		}
-		found, err := rows(ctx, tx.Tx, "look up outputs", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) },
+		found, err := rows(ctx, tx.Tx, "look up outputs", func(s scanner) (output string, err error) { return output, s.Scan(&output) },
 			`SELECT resource FROM utxos WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
-		ours, claims = append(ours, found...), claims[n:]
+		ours, outputs = append(ours, found...), outputs[n:]
 	}
 	return ours, nil
 }
 
-// Lost returns those UTXOs of an outgoing transaction's claims that can never be used by it, as the final blocks up to a height prove:
+// Lost returns those UTXOs of an outgoing transaction's reservations that can never be used by it, as the final blocks up to a height prove:
 //
 //   - a transaction of others has used it;
 //   - another outgoing transaction to which it was moved, to make this one void, is final;
 //   - it is change of another outgoing transaction that ended without it: proven never to be included, or included in another version;
 //   - the transaction that made it was reorged out, and another one has used what that transaction would need.
 //
-// A claim begins with the 64 characters of its transaction's id.
-func (tx Reservations) Lost(ctx context.Context, spend bursar.ID, final uint64) ([]string, error) {
-	return rows(ctx, tx.Tx, "list lost claims", func(s scanner) (claim string, err error) { return claim, s.Scan(&claim) }, `SELECT k.resource FROM reservations k
+// A reservation begins with the 64 characters of its transaction's id.
+func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint64) ([]string, error) {
+	return rows(ctx, tx.Tx, "list lost reservations", func(s scanner) (output string, err error) { return output, s.Scan(&output) }, `SELECT k.resource FROM reservations k
 		WHERE k.outgoing_id = $1 AND (
 			EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource AND u.height <= $2
 				AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id AND v.outgoing_id = k.outgoing_id))
@@ -87,7 +87,7 @@ func (tx Reservations) Lost(ctx context.Context, spend bursar.ID, final uint64) 
 				WHERE c.chain = k.chain AND c.resource = k.resource AND c.height = -1 AND c.made_by IS NULL))
 		UNION SELECT v.resource FROM moved_reservations v JOIN outgoing_txs m ON m.id = v.to_outgoing
 			WHERE v.from_outgoing = $1 AND m.status = 'final' AND m.height <= $2
-		ORDER BY 1`, spend, int64(final))
+		ORDER BY 1`, outgoing, int64(final))
 }
 
 // Count counts the UTXOs in blocks up to a height that no outgoing transaction has reserved, up to a limit.
@@ -100,7 +100,7 @@ func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, l
 
 // AnyWaits reports whether a new outgoing transaction of a chain waits for one thing.
 func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.OutgoingWait) (waits bool, err error) {
-	err = tx.row(ctx, "look for waiting spends", `SELECT EXISTS (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
+	err = tx.row(ctx, "look for waiting outgoing transactions", `SELECT EXISTS (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
 		[]any{string(chain), string(what)}, &waits)
 	return waits, err
 }

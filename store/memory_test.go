@@ -99,7 +99,7 @@ func TestAMemoryDatabaseIsOverwritten(t *testing.T) {
 		}
 		owners, err := tx.Reservations().Owners(ctx, bursar.Bitcoin, []string{"bb:0"})
 		if owners["bb:0"] != p.ID {
-			t.Errorf("its claims are %+v", owners)
+			t.Errorf("its reservations are %+v", owners)
 		}
 		return err
 	}))

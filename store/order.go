@@ -81,9 +81,9 @@ func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (
 	if len(found) == limit {
 		next = found[limit-1].it.Number
 	}
-	returns, err := rows(ctx, tx.Tx, "look through open returns", tx.refunded,
+	refunds, err := rows(ctx, tx.Tx, "look through open refunds", tx.refunded,
 		`SELECT `+refundColumns.names+` FROM resolutions WHERE kind = 'return' AND status IN ('queued', 'signed') ORDER BY number LIMIT $1`, limit)
-	for _, o := range returns {
+	for _, o := range refunds {
 		if o.altered != nil {
 			altered[o.it.ID] = o.it.Currency
 		}

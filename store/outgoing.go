@@ -10,7 +10,7 @@ import (
 )
 
 // ErrClaimed is returned when a UTXO or a nonce belongs to another outgoing transaction.
-var ErrClaimed = errors.New("the claim belongs to another transaction")
+var ErrClaimed = errors.New("the reservation belongs to another transaction")
 
 var outgoingColumns = columnsOf([]column[bursar.OutgoingTx]{
 	{"s.number", func(p *bursar.OutgoingTx) any { return &p.Number }},
@@ -41,7 +41,7 @@ var outgoingColumns = columnsOf([]column[bursar.OutgoingTx]{
 })
 
 // Insert records an order before anything is done about it. It reports false, and records nothing, while another open
-// spend of the chain has the same Once.
+// outgoing transaction of the chain has the same Once.
 func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error) {
 	var once any
 	if p.Once != "" {
@@ -67,23 +67,23 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 
 // Get returns an outgoing transaction, or ErrNotFound.
 func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "read spend", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s WHERE s.id = $1`, id)
+	return one(ctx, tx.Tx, "read outgoing transaction", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s WHERE s.id = $1`, id)
 }
 
 // Lock returns an outgoing transaction that nobody else changes until the transaction ends, or ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "lock spend", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
+	return one(ctx, tx.Tx, "lock outgoing transaction", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
 // Open returns the outgoing transactions of a chain that are neither final nor abandoned, oldest first.
 func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list open outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
 }
 
-// ReservedFrom returns the spends from an address that have reserved what they use up and are not signed, oldest first.
+// ReservedFrom returns the outgoing transactions from an address that have reserved what they use up and are not signed, oldest first.
 func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list unsigned spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list unsigned outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
 }
 
@@ -91,7 +91,7 @@ func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base 
 // transaction, with Draft, Error and SentAt as they shall be.
 func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next bursar.OutgoingStatus) error {
 	if p.Status != next && !p.Status.MayBecome(next) {
-		return fmt.Errorf("spend %s may not go from %s to %s", p.ID, p.Status, next)
+		return fmt.Errorf("outgoing transaction %s may not go from %s to %s", p.ID, p.Status, next)
 	}
 	query, args := values{
 		{"status", string(next)}, // $3
@@ -111,39 +111,39 @@ func (tx Outgoing) SetRequest(ctx context.Context, id bursar.ID, order []byte) e
 	return tx.change(ctx, "complete order", `UPDATE outgoing_txs SET order_json = $2 WHERE id = $1`, id, string(order))
 }
 
-// Reserve makes UTXOs or nonces the outgoing transaction's own, or returns ErrClaimed when one is another's. Claiming again is harmless.
-func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, claims []string) error {
-	for _, claim := range claims {
+// Reserve makes UTXOs or nonces the outgoing transaction's own, or returns ErrClaimed when one is another's. Reserving again is harmless.
+func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
+	for _, reservation := range reservations {
 		var owner bursar.ID
-		err := tx.row(ctx, "claim", `INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
-			ON CONFLICT (chain, resource) DO UPDATE SET resource = excluded.resource RETURNING outgoing_id`, []any{string(p.Chain), claim, p.ID}, &owner)
+		err := tx.row(ctx, "reserve", `INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
+			ON CONFLICT (chain, resource) DO UPDATE SET resource = excluded.resource RETURNING outgoing_id`, []any{string(p.Chain), reservation, p.ID}, &owner)
 		if err != nil {
 			return err
 		}
 		if owner != p.ID {
-			return fmt.Errorf("%w: %s", ErrClaimed, claim)
+			return fmt.Errorf("%w: %s", ErrClaimed, reservation)
 		}
 	}
 	return nil
 }
 
-// Free gives back what an outgoing transaction claimed. Only an outgoing transaction that was never signed, or that expired for good, may.
+// Free gives back what an outgoing transaction reserved. Only an outgoing transaction that was never signed, or that expired for good, may.
 func (tx Reservations) Free(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "free claims", `DELETE FROM reservations WHERE outgoing_id = $1`, id)
+	_, err := tx.exec(ctx, "free reservations", `DELETE FROM reservations WHERE outgoing_id = $1`, id)
 	return err
 }
 
-// Keep gives back what an outgoing transaction claimed beside the given claims: what only versions of it claimed that can never be
+// Keep gives back what an outgoing transaction reserved beside the given reservations: what only versions of it reserved that can never be
 // included, because another version is in a final block.
-func (tx Reservations) Keep(ctx context.Context, id bursar.ID, claims []string) error {
-	if len(claims) == 0 {
+func (tx Reservations) Keep(ctx context.Context, id bursar.ID, reservations []string) error {
+	if len(reservations) == 0 {
 		return tx.Free(ctx, id)
 	}
 	args := []any{id}
-	for _, c := range claims {
+	for _, c := range reservations {
 		args = append(args, c)
 	}
-	_, err := tx.exec(ctx, "free claims of other versions", `DELETE FROM reservations WHERE outgoing_id = $1 AND resource NOT IN (`+list(len(claims), 1)+`)`, args...)
+	_, err := tx.exec(ctx, "free reservations of other versions", `DELETE FROM reservations WHERE outgoing_id = $1 AND resource NOT IN (`+list(len(reservations), 1)+`)`, args...)
 	return err
 }
 
@@ -261,22 +261,22 @@ func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uin
 
 // SettledAt returns the outgoing transactions that were settled in the block at a height.
 func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list settled spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list settled outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
 
 // InBlock names the outgoing transactions that are in the block at a height.
 func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.ID, error) {
-	return rows(ctx, tx.Tx, "list block's spends", func(s scanner) (id bursar.ID, err error) {
+	return rows(ctx, tx.Tx, "list a block's outgoing transactions", func(s scanner) (id bursar.ID, err error) {
 		err = s.Scan(&id)
 		return id, err
 	}, `SELECT id FROM outgoing_txs WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
 }
 
-// SettleDue returns spends that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
+// SettleDue returns outgoing transactions that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
 // waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
 func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list final spends", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return rows(ctx, tx.Tx, "list final outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.outgoing_id = s.id AND x.status = 'unclear')
 		ORDER BY CASE WHEN s.share = 'sweep' THEN 1 ELSE 0 END, s.number LIMIT $3`,

@@ -14,7 +14,7 @@ import (
 
 // NotOwed says why the books do not owe an order's payment: its hold is missing, or ended already, or it is not yet audited, or
 // the balance that it was taken from is not what its audited postings make; orders that are owed are not in the map.
-// onlyAudited is false where nobody audits. ids are those of withdrawals, or of returns. It believes no halt and no fault, which
+// onlyAudited is false where nobody audits. ids are those of withdrawals, or of refunds to senders. It believes no halt and no fault, which
 // are rows like any other, but only what is sealed.
 func (tx Withdrawals) NotOwed(ctx context.Context, ids []bursar.ID, onlyAudited bool) (map[bursar.ID]string, error) {
 	why := map[bursar.ID]string{}
@@ -200,7 +200,7 @@ func (tx *Tx) bookedBehind(ctx context.Context, audited Audit) (postings []ledge
 // linksBehind bounds the links that one question about what is owed reads.
 const linksBehind = 500
 
-// endedAgain reports whether a withdrawal or a return whose end was taken back, as entries of a kind say, has ended in its newest
+// endedAgain reports whether a withdrawal or a refund whose end was taken back, as entries of a kind say, has ended in its newest
 // round too.
 func (tx *Tx) endedAgain(ctx context.Context, id bursar.ID, taken ledger.Kind) (ended bool, err error) {
 	round, err := tx.Ledger().ReversalNumber(ctx, taken, id.String())

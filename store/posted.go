@@ -164,15 +164,15 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	returns, err := rows(ctx, tx.Tx, "list old decisions", func(s scanner) (orderFacts, error) {
+	refunds, err := rows(ctx, tx.Tx, "list old resolutions", func(s scanner) (orderFacts, error) {
 		n, err := resolutionColumns.scan(s)
 		return refundFacts(n), err
 	}, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE seal IS NULL LIMIT $1`, limit)
 	if err != nil {
 		return false, err
 	}
-	for _, o := range slices.Concat(old, returns) {
-		table := map[string]string{"withdrawal": "withdrawals", "return": "resolutions"}[o.kind]
+	for _, o := range slices.Concat(old, refunds) {
+		table := map[string]string{orderWithdrawal: "withdrawals", orderRefund: "resolutions"}[o.kind]
 		if _, err := tx.exec(ctx, "seal an old order", fmt.Sprintf(`UPDATE %s SET seal = $2 WHERE id = $1`, table), o.id, tx.seal.sealOrder(o)); err != nil {
 			return false, err
 		}
@@ -181,5 +181,5 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	return arrivals == limit || len(keys) == limit || len(old) == limit || len(returns) == limit, nil
+	return arrivals == limit || len(keys) == limit || len(old) == limit || len(refunds) == limit, nil
 }

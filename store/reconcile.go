@@ -36,7 +36,7 @@ func (tx Custody) UnbookedSum(ctx context.Context, c bursar.Currency, height uin
 	return bursar.Sum(amounts...)
 }
 
-// UnsettledSum returns what left us of a currency in blocks up to a height and waits to be booked: withdrawals, returns of
+// UnsettledSum returns what left us of a currency in blocks up to a height and waits to be booked: withdrawals, refunds of
 // value that fitted no wallet, and for the native asset the fees.
 func (tx Custody) UnsettledSum(ctx context.Context, c bursar.Currency, height uint64) (bursar.Amount, error) {
 	const included = ` s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final' AND s.status <> 'abandoned'`
@@ -45,12 +45,12 @@ func (tx Custody) UnsettledSum(ctx context.Context, c bursar.Currency, height ui
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	returned, err := rows(ctx, tx.Tx, "read unsettled returns", scanAmount, `SELECT n.amount FROM outgoing_txs s JOIN resolutions n ON n.outgoing_id = s.id
+	refunded, err := rows(ctx, tx.Tx, "read unsettled refunds", scanAmount, `SELECT n.amount FROM outgoing_txs s JOIN resolutions n ON n.outgoing_id = s.id
 		WHERE`+included+` AND s.failed = FALSE AND n.currency = $3 AND n.status <> 'done'`, string(c.Chain), int64(height), string(c.Code))
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	paid = append(paid, returned...)
+	paid = append(paid, refunded...)
 	if !c.IsToken() {
 		fees, err := rows(ctx, tx.Tx, "read unsettled fees", scanAmount, `SELECT s.fee FROM outgoing_txs s WHERE`+included, string(c.Chain), int64(height))
 		if err != nil {
@@ -62,7 +62,7 @@ func (tx Custody) UnsettledSum(ctx context.Context, c bursar.Currency, height ui
 }
 
 // UnsettledMoved returns the transactions of tokens in blocks up to a height that wait to be settled, and of which their block says
-// what they delivered: sweeps, and what pays withdrawals or returns of a currency. Kind, Order and Delivered are set.
+// what they delivered: sweeps, and what pays withdrawals or refunds of a currency. Kind, Order and Delivered are set.
 func (tx Outgoing) UnsettledMoved(ctx context.Context, c bursar.Currency, height uint64) ([]bursar.OutgoingTx, error) {
 	return rows(ctx, tx.Tx, "read what was delivered", func(s scanner) (p bursar.OutgoingTx, err error) {
 		return p, s.Scan(&p.Kind, &p.Order, &p.Delivered)

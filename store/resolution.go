@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// ErrDecided is returned when a deposit has a decision that stands.
+// ErrDecided is returned when a deposit has a resolution that stands.
 var ErrDecided = errors.New("it is decided already")
 
 var resolutionColumns = columnsOf([]column[bursar.Resolution]{
@@ -33,8 +33,8 @@ var resolutionColumns = columnsOf([]column[bursar.Resolution]{
 	{"completed_at", func(n *bursar.Resolution) any { return instant{&n.CompletedAt} }},
 })
 
-// Insert records a decision, or returns ErrDecided when one about the same deposit stands. Anyone who decides, or
-// changes a decision, has locked the deposit's chain in the same transaction: by Chains.Lock, or by Leases.Fence.
+// Insert records a resolution, or returns ErrDecided when one of the same deposit stands. Anyone who decides, or
+// changes a resolution, has locked the deposit's chain in the same transaction: by Chains.Lock, or by Leases.Fence.
 func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 	order := refundFacts(n)
 	tx.sealing.noteOrder(order)
@@ -60,12 +60,12 @@ func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 		query+` ON CONFLICT (deposit_id) WHERE status <> 'failed' DO NOTHING`, args...)
 }
 
-// Standing returns the decision about a deposit that has not failed, or ErrNotFound.
+// Standing returns the resolution of a deposit that has not failed, or ErrNotFound.
 func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.Resolution, error) {
-	return one(ctx, tx.Tx, "read decision", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
+	return one(ctx, tx.Tx, "read resolution", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
 }
 
-// About returns the newest decision about each of the deposits that have one, by the deposit's ID.
+// About returns the newest resolution of each of the deposits that have one, by the deposit's ID.
 func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map[bursar.ID]bursar.Resolution, error) {
 	newest := map[bursar.ID]bursar.Resolution{}
 	for len(deposits) > 0 {
@@ -74,7 +74,7 @@ func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map
 		for i, d := range deposits[:n] {
 			args[i] = d.ID
 		}
-		found, err := rows(ctx, tx.Tx, "list decisions", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
+		found, err := rows(ctx, tx.Tx, "list resolutions", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -86,46 +86,46 @@ func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map
 	return newest, nil
 }
 
-// AnyRefundQueued reports whether a return of some of a chain's currencies waits for an outgoing transaction.
+// AnyRefundQueued reports whether a refund in some of a chain's currencies waits for an outgoing transaction.
 func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
-	err = tx.row(ctx, "look for queued returns", `SELECT EXISTS (SELECT 1 FROM resolutions WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
+	err = tx.row(ctx, "look for queued refunds", `SELECT EXISTS (SELECT 1 FROM resolutions WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
 		AND currency IN (`+list(len(codes), 1)+`))`, codeArgs(codes, string(chain)), &waits)
 	return waits, err
 }
 
-// NextRefund returns the oldest return of some of a chain's currencies that no outgoing transaction pays yet, or ErrNotFound; ErrAltered
+// NextRefund returns the oldest refund in some of a chain's currencies that no outgoing transaction pays yet, or ErrNotFound; ErrAltered
 // where its facts are not those that were decided.
 func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (bursar.Resolution, error) {
 	if len(codes) == 0 {
-		return bursar.Resolution{}, missing{what: "read queued return"}
+		return bursar.Resolution{}, missing{what: "read queued refund"}
 	}
-	o, err := one(ctx, tx.Tx, "read queued return", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions
+	o, err := one(ctx, tx.Tx, "read queued refund", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions
 		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
 		codeArgs(codes, string(chain))...)
 	return o.unaltered(err)
 }
 
-// RefundPaidBy returns the return that an outgoing transaction pays, or ErrNotFound for an outgoing transaction of another kind; ErrAltered as of Resolutions.NextRefund.
-func (tx Resolutions) RefundPaidBy(ctx context.Context, spend bursar.ID) (bursar.Resolution, error) {
-	o, err := one(ctx, tx.Tx, "read paid return", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE outgoing_id = $1`, spend)
+// RefundPaidBy returns the refund that an outgoing transaction pays, or ErrNotFound for an outgoing transaction of another kind; ErrAltered as of Resolutions.NextRefund.
+func (tx Resolutions) RefundPaidBy(ctx context.Context, outgoing bursar.ID) (bursar.Resolution, error) {
+	o, err := one(ctx, tx.Tx, "read paid refund", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE outgoing_id = $1`, outgoing)
 	return o.unaltered(err)
 }
 
-// OpenRefund reports whether a return of a deposit has a transaction that may still be paid, other than that of a number.
+// OpenRefund reports whether a refund of a deposit has a transaction that may still be paid, other than that of a number.
 func (tx Resolutions) OpenRefund(ctx context.Context, deposit bursar.ID, but int64) (open bool, err error) {
-	err = tx.row(ctx, "look for an open return", `SELECT EXISTS (SELECT 1 FROM resolutions n JOIN outgoing_txs s ON s.id = n.outgoing_id
+	err = tx.row(ctx, "look for an open refund", `SELECT EXISTS (SELECT 1 FROM resolutions n JOIN outgoing_txs s ON s.id = n.outgoing_id
 		WHERE n.deposit_id = $1 AND n.number <> $2 AND s.status <> 'final' AND s.status <> 'abandoned')`, []any{deposit, but}, &open)
 	return open, err
 }
 
-// SetStatus moves a decision along its table, or leaves it where it is; n is as it was read in this transaction, with
+// SetStatus moves a resolution along its table, or leaves it where it is; n is as it was read in this transaction, with
 // SpendID, TxID and Error as they shall be.
 func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Resolution, next bursar.ResolutionStatus) error {
 	if n.Status != next && !n.Status.MayBecome(next) {
-		return fmt.Errorf("decision %s may not go from %s to %s", n.ID, n.Status, next)
+		return fmt.Errorf("resolution %s may not go from %s to %s", n.ID, n.Status, next)
 	}
 	var completed int64
 	if next == bursar.ResolutionDone || next == bursar.ResolutionFailed {

@@ -65,9 +65,15 @@ func (f facts) entry(number int64, e ledger.Entry) {
 	}
 }
 
-// orderFacts are what never changes of an order to pay somebody outside: a withdrawal, or the return of a deposit.
+// The kinds of orders, in the words that their seals are made of.
+const (
+	orderWithdrawal = "withdrawal"
+	orderRefund     = "return"
+)
+
+// orderFacts are what never changes of an order to pay somebody outside: a withdrawal, or the refund of a deposit.
 type orderFacts struct {
-	kind     string // "withdrawal" or "return"
+	kind     string // orderWithdrawal or orderRefund
 	id       bursar.ID
 	of       bursar.ID // the account, or the deposit
 	chain    bursar.ChainID
@@ -79,11 +85,11 @@ type orderFacts struct {
 }
 
 func withdrawalFacts(chain bursar.ChainID, w bursar.Withdrawal) orderFacts {
-	return orderFacts{"withdrawal", w.ID, w.AccountID, chain, w.Currency, w.Amount, w.Fee, w.Address, w.CreatedAt}
+	return orderFacts{orderWithdrawal, w.ID, w.AccountID, chain, w.Currency, w.Amount, w.Fee, w.Address, w.CreatedAt}
 }
 
 func refundFacts(n bursar.Resolution) orderFacts {
-	return orderFacts{"return", n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.DecidedAt}
+	return orderFacts{orderRefund, n.ID, n.DepositID, n.Chain, n.Currency, n.Amount, n.Fee, n.Address, n.DecidedAt}
 }
 
 // order adds an order.
@@ -116,5 +122,6 @@ func (k sealKey) check(o orderFacts, seal []byte) error {
 	if hmac.Equal(seal, k.sealOrder(o)) {
 		return nil
 	}
-	return fmt.Errorf("%s %s: %w", o.kind, o.id, ErrAltered)
+	kind := map[string]string{orderWithdrawal: "withdrawal", orderRefund: "refund"}[o.kind]
+	return fmt.Errorf("%s %s: %w", kind, o.id, ErrAltered)
 }

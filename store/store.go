@@ -3,7 +3,7 @@
 //
 // It owns transactions, their retries and the gathering of small writes into one. It never talks to a node or a receiver
 // and decides nothing about money beyond what ledger allows. Its invariants: every change happens inside a transaction
-// handed out by Do; an entry is posted once; a claim is used once; a status only changes along its transition table.
+// handed out by Do; an entry is posted once; a reservation has one owner; a status only changes along its transition table.
 package store
 
 import (

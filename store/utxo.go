@@ -52,19 +52,19 @@ func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c Coin) error {
 // DropAt takes the outputs of a block off the chain. Those that a transaction of ours made wait for it to be included
 // again; the others cannot be used until they come back.
 func (tx UTXOs) DropAt(ctx context.Context, chain bursar.ChainID, height uint64) error {
-	_, err := tx.exec(ctx, "drop coins", `UPDATE utxos SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
+	_, err := tx.exec(ctx, "drop UTXOs", `UPDATE utxos SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
 		string(chain), int64(height))
 	return err
 }
 
 // DropOf takes the UTXOs off their block that a deposit's transaction gave its address, when it is not in that block.
 func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
-	_, err := tx.exec(ctx, "drop a deposit's coins", `UPDATE utxos SET height = -1 WHERE chain = $1 AND height = $2 AND base = $3 AND made_by IS NULL AND resource LIKE $4`,
+	_, err := tx.exec(ctx, "drop a deposit's UTXOs", `UPDATE utxos SET height = -1 WHERE chain = $1 AND height = $2 AND base = $3 AND made_by IS NULL AND resource LIKE $4`,
 		string(d.Chain), int64(d.Height), d.Address.Base, d.TxID+":%")
 	return err
 }
 
-// Spendable returns UTXOs that nobody claims but the given outgoing transaction, whose fee may be going to be bumped: those of others final
+// Spendable returns UTXOs that nobody has reserved but the given outgoing transaction, whose fee may be going to be bumped: those of others final
 // and mature, and change of ours in any block or in none. Change that is not final counts only while its transaction has a
 // single version: of two versions either may be included, and then the other's change never exists. A consolidation's
 // counts in a block only: it is so large that nodes would relay little behind it. Largest first, so that
@@ -83,17 +83,17 @@ func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, late
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 
-// StillSpendable reports whether every claim is a UTXO that has not was reorged out, and that no external spend has used, since
+// StillSpendable reports whether every output is a UTXO of ours that was not reorged out, and that no external spend has used, since
 // it was listed.
-func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, claims []string) (bool, error) {
+func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, outputs []string) (bool, error) {
 	args := []any{string(chain)}
-	for _, c := range claims {
+	for _, c := range outputs {
 		args = append(args, c)
 	}
 	var n int
-	err := tx.row(ctx, "check coins", `SELECT COUNT(*) FROM utxos WHERE chain = $1 AND resource IN (`+list(len(claims), 1)+`) AND spent = FALSE AND height >= 0
+	err := tx.row(ctx, "check UTXOs", `SELECT COUNT(*) FROM utxos WHERE chain = $1 AND resource IN (`+list(len(outputs), 1)+`) AND spent = FALSE AND height >= 0
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = utxos.chain AND u.resource = utxos.resource)`, args, &n)
-	return n == len(claims), err
+	return n == len(outputs), err
 }
 
 // ChangeReserved reports whether another outgoing transaction uses an output that an outgoing transaction makes.
@@ -103,32 +103,32 @@ func (tx UTXOs) ChangeReserved(ctx context.Context, id bursar.ID) (bool, error) 
 	return n > 0, err
 }
 
-// Spend marks the claims of a final outgoing transaction as gone, so that the list of unspent UTXOs stays short.
+// Spend marks what a final outgoing transaction has reserved as gone, so that the list of unspent UTXOs stays short.
 func (tx UTXOs) Spend(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "mark coins spent", `UPDATE utxos SET spent = TRUE WHERE EXISTS (
+	_, err := tx.exec(ctx, "mark UTXOs spent", `UPDATE utxos SET spent = TRUE WHERE EXISTS (
 		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
 	return err
 }
 
 // Unspend takes back UTXOs.Spend, because the outgoing transaction's block was reorged out.
 func (tx UTXOs) Unspend(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "mark coins unspent", `UPDATE utxos SET spent = FALSE WHERE EXISTS (
+	_, err := tx.exec(ctx, "mark UTXOs unspent", `UPDATE utxos SET spent = FALSE WHERE EXISTS (
 		SELECT 1 FROM reservations k WHERE k.outgoing_id = $1 AND k.chain = utxos.chain AND k.resource = utxos.resource)`, id)
 	return err
 }
 
 // SetSpent marks named UTXOs as gone, or as there again: those of a transaction that another one's reservation stands beside.
-func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, claims []string, spent bool) error {
-	for len(claims) > 0 {
-		n := min(len(claims), 500)
+func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, outputs []string, spent bool) error {
+	for len(outputs) > 0 {
+		n := min(len(outputs), 500)
 		args := []any{string(chain), spent}
-		for _, c := range claims[:n] {
+		for _, c := range outputs[:n] {
 			args = append(args, c)
 		}
-		if _, err := tx.exec(ctx, "mark coins", `UPDATE utxos SET spent = $2 WHERE chain = $1 AND resource IN (`+list(n, 2)+`)`, args...); err != nil {
+		if _, err := tx.exec(ctx, "mark UTXOs", `UPDATE utxos SET spent = $2 WHERE chain = $1 AND resource IN (`+list(n, 2)+`)`, args...); err != nil {
 			return err
 		}
-		claims = claims[n:]
+		outputs = outputs[n:]
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (tx UTXOs) ForgetChange(ctx context.Context, id bursar.ID) error {
 
 // Sum returns the value of UTXOs in blocks at or below a height that no final transaction has spent.
 func (tx UTXOs) Sum(ctx context.Context, chain bursar.ChainID, height uint64) (bursar.Amount, error) {
-	amounts, err := rows(ctx, tx.Tx, "read unspent coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
+	amounts, err := rows(ctx, tx.Tx, "read unspent UTXOs", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
 		`SELECT amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, string(chain), int64(height))
 	if err != nil {
 		return bursar.Amount{}, err
@@ -149,21 +149,21 @@ func (tx UTXOs) Sum(ctx context.Context, chain bursar.ChainID, height uint64) (b
 	return bursar.Sum(amounts...)
 }
 
-// Worth returns what those of some claims are worth that are UTXOs of ours, spent or not.
-func (tx UTXOs) Worth(ctx context.Context, chain bursar.ChainID, claims []string) (bursar.Amount, error) {
+// Worth returns what those of some outputs are worth that are UTXOs of ours, spent or not.
+func (tx UTXOs) Worth(ctx context.Context, chain bursar.ChainID, outputs []string) (bursar.Amount, error) {
 	var worth []bursar.Amount
-	for len(claims) > 0 {
-		n := min(len(claims), 500)
+	for len(outputs) > 0 {
+		n := min(len(outputs), 500)
 		args := []any{string(chain)}
-		for _, claim := range claims[:n] {
-			args = append(args, claim)
+		for _, output := range outputs[:n] {
+			args = append(args, output)
 		}
-		found, err := rows(ctx, tx.Tx, "value coins", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
+		found, err := rows(ctx, tx.Tx, "value UTXOs", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
 			`SELECT amount FROM utxos WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return bursar.Amount{}, err
 		}
-		worth, claims = append(worth, found...), claims[n:]
+		worth, outputs = append(worth, found...), outputs[n:]
 	}
 	return bursar.Sum(worth...)
 }

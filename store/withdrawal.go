@@ -99,14 +99,14 @@ func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []
 }
 
 // PaidBy returns the withdrawals that an outgoing transaction pays, in the order they were taken, or ErrAltered.
-func (tx Withdrawals) PaidBy(ctx context.Context, spend bursar.ID) ([]bursar.Withdrawal, error) {
-	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), spend))
+func (tx Withdrawals) PaidBy(ctx context.Context, outgoing bursar.ID) ([]bursar.Withdrawal, error) {
+	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), outgoing))
 }
 
-// AssignOutgoing gives queued withdrawals to an outgoing transaction, or, for the zero spend, takes them back into the queue.
-func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, spend bursar.ID) error {
-	return tx.changeOr(ctx, "assign spend", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
-		`UPDATE withdrawals SET outgoing_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), spend)
+// AssignOutgoing gives queued withdrawals to an outgoing transaction, or, for the zero ID, takes them back into the queue.
+func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, outgoing bursar.ID) error {
+	return tx.changeOr(ctx, "assign outgoing transaction", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
+		`UPDATE withdrawals SET outgoing_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), outgoing)
 }
 
 // SetStatus moves a withdrawal along its transition table; w is as it was read in this transaction, with TxID and Error

@@ -38,11 +38,11 @@ func Run(t *testing.T) {
 		{"a batch commits the good and refuses the bad", batches},
 		{"a lease fences off the old leader", leases},
 		{"blocks are pushed and popped", cursor},
-		{"a claim has one owner", claims},
+		{"a reservation has one owner", reservations},
 		{"the shares of outgoing transactions", sharesOfSpends},
-		{"coins can be spent once they count", coins},
+		{"UTXOs can be spent once they count", utxos},
 		{"a UTXO is lost once that is proven", lostClaims},
-		{"deliveries are claimed by one worker", deliveries},
+		{"deliveries are leased by one worker", deliveries},
 		{"a fee is set for one account", fees},
 		{"an idempotency key answers once", idempotency},
 		{"a withdrawal is taken up or cancelled", takenOrCancelled},
@@ -50,7 +50,7 @@ func Run(t *testing.T) {
 		{"a halt stands until its own reason ends", halts},
 		{"a charge is paid once", paidOnce},
 		{"a status moves along its table only", statuses},
-		{"a deposit is decided once", decisions},
+		{"a deposit is resolved once", resolutions},
 		{"value that fits no wallet finds an owner", owners},
 	} {
 		t.Run(test.name, func(t *testing.T) { Each(t, test.run) })

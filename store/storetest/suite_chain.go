@@ -82,7 +82,7 @@ func cursor(t *testing.T, db *store.DB) {
 	})
 }
 
-func newSpend(t *testing.T, db *store.DB, n byte) bursar.OutgoingTx {
+func newOutgoing(t *testing.T, db *store.DB, n byte) bursar.OutgoingTx {
 	t.Helper()
 	p := bursar.OutgoingTx{ID: bursar.ID{4, n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
 	do(t, db, func(tx *store.Tx) (err error) {
@@ -95,16 +95,16 @@ func newSpend(t *testing.T, db *store.DB, n byte) bursar.OutgoingTx {
 	return p
 }
 
-func claims(t *testing.T, db *store.DB) {
-	spends := make([]bursar.OutgoingTx, 8)
-	for i := range spends {
-		spends[i] = newSpend(t, db, byte(i))
+func reservations(t *testing.T, db *store.DB) {
+	list := make([]bursar.OutgoingTx, 8)
+	for i := range list {
+		list[i] = newOutgoing(t, db, byte(i))
 	}
 	var group sync.WaitGroup
 	var won atomic.Int64
-	for _, p := range spends {
+	for _, p := range list {
 		group.Go(func() {
-			err := db.Do(ctx, func(tx *store.Tx) error { return tx.Reservations().Reserve(ctx, p, []string{"coin:0"}) })
+			err := db.Do(ctx, func(tx *store.Tx) error { return tx.Reservations().Reserve(ctx, p, []string{"utxo:0"}) })
 			if err == nil {
 				won.Add(1)
 			} else if !errors.Is(err, store.ErrClaimed) {
@@ -114,9 +114,9 @@ func claims(t *testing.T, db *store.DB) {
 	}
 	group.Wait()
 	if won.Load() != 1 {
-		t.Fatalf("%d spends own one coin", won.Load())
+		t.Fatalf("%d outgoing transactions have reserved one UTXO", won.Load())
 	}
-	p := spends[0]
+	p := list[0]
 	do(t, db, func(tx *store.Tx) error {
 		p.Unsigned = []byte(`{"x":1}`)
 		if err := tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingReserved); err != nil {
@@ -146,8 +146,8 @@ func claims(t *testing.T, db *store.DB) {
 	})
 }
 
-func coins(t *testing.T, db *store.DB) {
-	p, other := newSpend(t, db, 1), bursar.ID{99}
+func utxos(t *testing.T, db *store.DB) {
+	p, other := newOutgoing(t, db, 1), bursar.ID{99}
 	put := func(c store.Coin) {
 		c.Base, c.Amount = "b", bursar.Units(10)
 		do(t, db, func(tx *store.Tx) error { return tx.UTXOs().Put(ctx, bursar.Bitcoin, c) })
@@ -176,15 +176,15 @@ func coins(t *testing.T, db *store.DB) {
 		t.Errorf("spendable with change: %v", got)
 	}
 	if got := spendable(p.ID); len(got) != 1 {
-		t.Errorf("spendable by the spend whose change it is: %v", got)
+		t.Errorf("spendable by the transaction whose change it is: %v", got)
 	}
 	do(t, db, func(tx *store.Tx) error { return tx.Reservations().Reserve(ctx, p, []string{"final"}) })
 	put(store.Coin{Claim: "change", Height: 102})
 	if got := spendable(other); len(got) != 1 || got[0] != "change" {
-		t.Errorf("spendable after the claim: %v", got)
+		t.Errorf("spendable after the reservation: %v", got)
 	}
 	if got := spendable(p.ID); len(got) != 2 {
-		t.Errorf("spendable by the one that claimed: %v", got)
+		t.Errorf("spendable by the one that has reserved: %v", got)
 	}
 	do(t, db, func(tx *store.Tx) error {
 		p, err := tx.Outgoing().Get(ctx, p.ID)
@@ -214,7 +214,7 @@ func coins(t *testing.T, db *store.DB) {
 // address is open once, and what was looked at in vain comes behind the others.
 func sharesOfSpends(t *testing.T, db *store.DB) {
 	for n := range byte(3) {
-		newSpend(t, db, n)
+		newOutgoing(t, db, n)
 	}
 	occupied := func() (n int) {
 		do(t, db, func(tx *store.Tx) error {
@@ -262,7 +262,7 @@ func sharesOfSpends(t *testing.T, db *store.DB) {
 		}
 		return errors.Join(err, err2)
 	})
-	p := newSpend(t, db, 9)
+	p := newOutgoing(t, db, 9)
 	do(t, db, func(tx *store.Tx) error {
 		p.Unsigned = []byte("{}")
 		return tx.Outgoing().SetStatus(ctx, p, bursar.OutgoingReserved)

@@ -37,7 +37,7 @@ func deliveries(t *testing.T, db *store.DB) {
 	}
 	group.Wait()
 	if taken.Load() != 30 {
-		t.Fatalf("30 deliveries were claimed %d times", taken.Load())
+		t.Fatalf("30 deliveries were leased %d times", taken.Load())
 	}
 	do(t, db, func(tx *store.Tx) error {
 		list, err := tx.Deliveries().List(ctx, account, store.Page{Limit: 2})
