@@ -37,17 +37,17 @@ func (tx Accounts) Insert(ctx context.Context, a bursar.Account) error {
 
 // Get returns an account, or ErrNotFound.
 func (tx Accounts) Get(ctx context.Context, id bursar.ID) (bursar.Account, error) {
-	return one(ctx, tx.Tx, "read account", accountColumns.scan, `SELECT `+accountColumns.names+` FROM accounts WHERE id = $1`, id)
+	return accountColumns.one(ctx, tx.Tx, "read account", `FROM accounts WHERE id = $1`, id)
 }
 
 // Lock is Account, and keeps the account unchanged until the transaction ends.
 func (tx Accounts) Lock(ctx context.Context, id bursar.ID) (bursar.Account, error) {
-	return one(ctx, tx.Tx, "lock account", accountColumns.scan, `SELECT `+accountColumns.names+` FROM accounts WHERE id = $1`+tx.forUpdate(), id)
+	return accountColumns.one(ctx, tx.Tx, "lock account", `FROM accounts WHERE id = $1`+tx.forUpdate(), id)
 }
 
 // All returns every account, oldest first.
 func (tx Accounts) All(ctx context.Context) ([]bursar.Account, error) {
-	return rows(ctx, tx.Tx, "list accounts", accountColumns.scan, `SELECT `+accountColumns.names+` FROM accounts ORDER BY id`)
+	return accountColumns.rows(ctx, tx.Tx, "list accounts", `FROM accounts ORDER BY id`)
 }
 
 // LiftReversal allows withdrawals again that a reversal refused, once every deposit of the account that
@@ -104,12 +104,12 @@ func (tx APIKeys) Insert(ctx context.Context, k bursar.APIKey) error {
 
 // ByHash returns the key with that SHA-256, or ErrNotFound.
 func (tx APIKeys) ByHash(ctx context.Context, hash [32]byte) (bursar.APIKey, error) {
-	return one(ctx, tx.Tx, "read key", keyColumns.scan, `SELECT `+keyColumns.names+` FROM api_keys WHERE key_hash = $1`, hash[:])
+	return keyColumns.one(ctx, tx.Tx, "read key", `FROM api_keys WHERE key_hash = $1`, hash[:])
 }
 
 // Lock returns a key by its ID, or ErrNotFound, and keeps it unchanged until the transaction ends.
 func (tx APIKeys) Lock(ctx context.Context, id bursar.ID) (bursar.APIKey, error) {
-	return one(ctx, tx.Tx, "lock key", keyColumns.scan, `SELECT `+keyColumns.names+` FROM api_keys WHERE id = $1`+tx.forUpdate(), id)
+	return keyColumns.one(ctx, tx.Tx, "lock key", `FROM api_keys WHERE id = $1`+tx.forUpdate(), id)
 }
 
 // SetRights changes what a key may do and where it may be used from, from now on.
@@ -121,9 +121,9 @@ func (tx APIKeys) SetRights(ctx context.Context, id bursar.ID, scopes []bursar.S
 // List returns the keys of an account, or of all accounts for the zero ID, oldest first.
 func (tx APIKeys) List(ctx context.Context, account bursar.ID) ([]bursar.APIKey, error) {
 	if account.IsZero() {
-		return rows(ctx, tx.Tx, "list keys", keyColumns.scan, `SELECT `+keyColumns.names+` FROM api_keys ORDER BY id`)
+		return keyColumns.rows(ctx, tx.Tx, "list keys", `FROM api_keys ORDER BY id`)
 	}
-	return rows(ctx, tx.Tx, "list keys", keyColumns.scan, `SELECT `+keyColumns.names+` FROM api_keys WHERE account_id = $1 ORDER BY id`, account)
+	return keyColumns.rows(ctx, tx.Tx, "list keys", `FROM api_keys WHERE account_id = $1 ORDER BY id`, account)
 }
 
 // Revoke makes a key useless from now on; revoking it again changes nothing.

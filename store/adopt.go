@@ -43,7 +43,7 @@ const withoutBytes = `EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing
 // AdoptedIn returns the open and final outgoing transactions in the block at a height that were adopted from a block and of which no version's
 // bytes are known.
 func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list a block's adopted outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list a block's adopted outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
 }
 
@@ -91,7 +91,7 @@ func (tx Withdrawals) UnfinishedTo(ctx context.Context, chain bursar.ChainID, ba
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Withdrawal
-		some, err = rows(ctx, tx.Tx, "list withdrawals to addresses", withdrawalColumns.scan, `SELECT `+withdrawalColumns.names+` FROM withdrawals
+		some, err = withdrawalColumns.rows(ctx, tx.Tx, "list withdrawals to addresses", `FROM withdrawals
 			WHERE chain = $1 AND completed_at = 0 AND base IN (`+list(n, 1)+`) ORDER BY number`+tx.forUpdate(), baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}
@@ -103,7 +103,7 @@ func (tx Resolutions) RefundsTo(ctx context.Context, chain bursar.ChainID, bases
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Resolution
-		some, err = rows(ctx, tx.Tx, "list refunds to addresses", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions
+		some, err = resolutionColumns.rows(ctx, tx.Tx, "list refunds to addresses", `FROM resolutions
 			WHERE chain = $1 AND kind = 'return' AND (status = 'queued' OR status = 'signed') AND base IN (`+list(n, 1)+`) ORDER BY number`, baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}

@@ -57,12 +57,12 @@ func (tx Alarms) IsOpen(ctx context.Context, kind, ref string) (bool, error) {
 
 // OfKind returns the open alarms of a kind, oldest first.
 func (tx Alarms) OfKind(ctx context.Context, kind string) ([]Alarm, error) {
-	return rows(ctx, tx.Tx, "list alarms of a kind", alarmColumns.scan, `SELECT `+alarmColumns.names+` FROM alarms WHERE kind = $1 AND resolved_at = 0 ORDER BY number`, kind)
+	return alarmColumns.rows(ctx, tx.Tx, "list alarms of a kind", `FROM alarms WHERE kind = $1 AND resolved_at = 0 ORDER BY number`, kind)
 }
 
 // List returns the open alarms, newest first.
 func (tx Alarms) List(ctx context.Context, limit int) ([]Alarm, error) {
-	return rows(ctx, tx.Tx, "list alarms", alarmColumns.scan, `SELECT `+alarmColumns.names+` FROM alarms WHERE resolved_at = 0 ORDER BY at DESC LIMIT $1`, limit)
+	return alarmColumns.rows(ctx, tx.Tx, "list alarms", `FROM alarms WHERE resolved_at = 0 ORDER BY at DESC LIMIT $1`, limit)
 }
 
 // Close resolves an open alarm by its number and returns it, or ErrNotFound.

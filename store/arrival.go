@@ -60,7 +60,7 @@ func (tx *Tx) scanArrival(s scanner) (arrived, error) {
 
 // arrival returns a deposit as it is now, and whether it is as this service recorded it.
 func (tx *Tx) arrival(ctx context.Context, id bursar.ID) (arrived, error) {
-	return one(ctx, tx, "check deposit", tx.scanArrival, `SELECT `+arrivalColumns.names+depositFrom+` WHERE d.id = $1`, id)
+	return one(ctx, tx, "check deposit", tx.scanArrival, arrivalColumns.query+depositFrom+` WHERE d.id = $1`, id)
 }
 
 // Altered reports whether a deposit is not what a block brought and this service recorded.
@@ -72,7 +72,7 @@ func (tx Deposits) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 // ListAltered returns the pending deposits of one page that this service did not record so, and where the next page
 // begins: 0 after the last.
 func (tx Deposits) ListAltered(ctx context.Context, after int64, limit int) (altered []bursar.Deposit, next int64, err error) {
-	found, err := rows(ctx, tx.Tx, "look through pending deposits", tx.scanArrival, `SELECT `+arrivalColumns.names+depositFrom+
+	found, err := rows(ctx, tx.Tx, "look through pending deposits", tx.scanArrival, arrivalColumns.query+depositFrom+
 		` WHERE d.status = 'pending' AND d.number > $1 ORDER BY d.number LIMIT $2`, after, limit)
 	for _, a := range found {
 		if a.altered {
@@ -130,7 +130,7 @@ func (tx *Tx) recordAgain(ctx context.Context, a Arrival) (id bursar.ID, err err
 
 // sealOldArrivals seals up to limit deposits that were there before deposits had codes.
 func (tx *Tx) sealOldArrivals(ctx context.Context, limit int) (int, error) {
-	old, err := rows(ctx, tx, "list old deposits", tx.scanArrival, `SELECT `+arrivalColumns.names+depositFrom+` WHERE d.seal IS NULL LIMIT $1`, limit)
+	old, err := rows(ctx, tx, "list old deposits", tx.scanArrival, arrivalColumns.query+depositFrom+` WHERE d.seal IS NULL LIMIT $1`, limit)
 	for _, a := range old {
 		if err == nil {
 			_, err = tx.exec(ctx, "seal an old deposit", `UPDATE deposits SET seal = $2 WHERE id = $1`, a.ID, tx.seal.sealArrival(a.Deposit, a.wallet))
@@ -148,7 +148,7 @@ func (tx Deposits) Unaltered(ctx context.Context, deposits []bursar.Deposit) ([]
 	if len(args) == 0 {
 		return nil, nil
 	}
-	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanArrival, `SELECT `+arrivalColumns.names+depositFrom+` WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
+	found, err := rows(ctx, tx.Tx, "check deposits", tx.scanArrival, arrivalColumns.query+depositFrom+` WHERE d.id IN (`+list(len(args), 0)+`)`, args...)
 	if err != nil {
 		return nil, err
 	}

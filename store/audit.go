@@ -47,8 +47,7 @@ var auditColumns = columnsOf([]column[Audit]{
 })
 
 func (tx *Tx) audit(ctx context.Context, lock string) (Audit, error) {
-	return one(ctx, tx, "read how far the audit has come", auditColumns.scan,
-		`SELECT `+auditColumns.names+` FROM audits WHERE name = 'books'`+lock)
+	return auditColumns.one(ctx, tx, "read how far the audit has come", `FROM audits WHERE name = 'books'`+lock)
 }
 
 // Set notes how far the audit has come.
@@ -82,8 +81,7 @@ const entriesOfLinks = 5000
 // After returns the links after a number with all that they cover, oldest first: up to limit of them, and fewer where
 // they cover very many entries; none behind the newest alone.
 func (tx Links) After(ctx context.Context, after int64, limit int) ([]Link, error) {
-	links, err := rows(ctx, tx.Tx, "read links", linkColumns.scan,
-		`SELECT `+linkColumns.names+` FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+	links, err := linkColumns.rows(ctx, tx.Tx, "read links", `FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
 	if err != nil || len(links) == 0 {
 		return links, err
 	}
@@ -165,7 +163,7 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 			o, err := orderColumns.scan(s)
 			found[o.it.ID] = withdrawalFacts(o.chain, o.it)
 			return none, err
-		}, `SELECT `+orderColumns.names+` FROM withdrawals WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
+		}, orderColumns.query+`FROM withdrawals WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
 		if err != nil {
 			return err
 		}
@@ -173,7 +171,7 @@ func (tx *Tx) addOrders(ctx context.Context, links []Link) error {
 			d, err := resolutionColumns.scan(s)
 			found[d.ID] = refundFacts(d)
 			return none, err
-		}, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
+		}, resolutionColumns.query+`FROM resolutions WHERE id IN (`+list(n, 0)+`)`, args[:n]...)
 		if err != nil {
 			return err
 		}
@@ -203,11 +201,11 @@ func (tx Links) At(ctx context.Context, number int64) (l Link, err error) {
 
 // Altered reports whether an order is there whose facts are not those that were taken.
 func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
-	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals WHERE id = $1`, id)
+	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered, orderColumns.query+`FROM withdrawals WHERE id = $1`, id)
 	if err == nil || !errors.Is(err, ErrNotFound) {
 		return withdrawal.altered != nil, err
 	}
-	refund, err := one(ctx, tx.Tx, "check a refund", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE id = $1`, id)
+	refund, err := one(ctx, tx.Tx, "check a refund", tx.refunded, refundColumns.query+`FROM resolutions WHERE id = $1`, id)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -263,13 +261,12 @@ func (tx BookFaults) List(ctx context.Context, limit int) ([]BookFault, error) {
 
 // After is BookFaults behind a number.
 func (tx BookFaults) After(ctx context.Context, after int64, limit int) ([]BookFault, error) {
-	return rows(ctx, tx.Tx, "list faults of the books", faultColumns.scan,
-		`SELECT `+faultColumns.names+` FROM book_faults WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+	return faultColumns.rows(ctx, tx.Tx, "list faults of the books", `FROM book_faults WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
 }
 
 // Assets returns the oldest fault of each asset, and the oldest of those that concern them all.
 func (tx BookFaults) Assets(ctx context.Context) ([]BookFault, error) {
-	return rows(ctx, tx.Tx, "list faulty assets", faultColumns.scan, `SELECT `+faultColumns.names+` FROM book_faults
+	return faultColumns.rows(ctx, tx.Tx, "list faulty assets", `FROM book_faults
 		WHERE number IN (SELECT MIN(number) FROM book_faults GROUP BY asset) ORDER BY number`)
 }
 

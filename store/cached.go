@@ -93,7 +93,7 @@ func (c *cachedConn) statement(ctx context.Context, query string) *cachedStateme
 
 // lone are parameters by whose value SQLite would plan: in a limit (sqlite3ExprIsInteger, 3.48 and later), and compared with
 // what the condition of a partial index may name (exprCompareVariable).
-var lone = regexp.MustCompile(`( LIMIT | = )\$([0-9]+)`)
+var lone = regexp.MustCompile(`(\sLIMIT\s|\s=\s)\$([0-9]+)`)
 
 // steady makes expressions of parameters by whose value SQLite would plan: it prepares a statement that has one again each
 // time that it is bound.

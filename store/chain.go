@@ -38,6 +38,10 @@ func (c ChainState) Ready(l Lease) bool {
 	return c.Chain == l.Chain && c.ReadyToken > 0 && c.ReadyToken == l.Token
 }
 
+// oldestHalt is the oldest reason why nothing is signed on a chain, ” without any.
+const oldestHalt = `COALESCE((SELECT h.reason FROM halts h
+	WHERE h.scope = 'all' OR h.scope = 'chain:' || chains.chain ORDER BY h.number LIMIT 1), '')`
+
 var chainColumns = columnsOf([]column[ChainState]{
 	{"chain", func(c *ChainState) any { return &c.Chain }},
 	{"height", func(c *ChainState) any { return &c.Height }},
@@ -45,7 +49,7 @@ var chainColumns = columnsOf([]column[ChainState]{
 	{"latest_height", func(c *ChainState) any { return &c.Latest }},
 	{"final_height", func(c *ChainState) any { return &c.Final }},
 	{"checked_at", func(c *ChainState) any { return instant{&c.CheckedAt} }},
-	{"COALESCE((SELECT h.reason FROM halts h WHERE h.scope = 'all' OR h.scope = 'chain:' || chains.chain ORDER BY h.number LIMIT 1), '')", func(c *ChainState) any { return &c.Halted }},
+	{oldestHalt, func(c *ChainState) any { return &c.Halted }},
 	{"holder", func(c *ChainState) any { return &c.Holder }},
 	{"failing", func(c *ChainState) any { return &c.Failing }},
 	{"failing_since", func(c *ChainState) any { return instant{&c.FailingSince} }},
@@ -61,17 +65,17 @@ func (tx Chains) Ensure(ctx context.Context, chain bursar.ChainID) error {
 
 // State returns a chain's state, or ErrNotFound before Chains.Ensure.
 func (tx Chains) State(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
-	return one(ctx, tx.Tx, "read chain", chainColumns.scan, `SELECT `+chainColumns.names+` FROM chains WHERE chain = $1`, string(chain))
+	return chainColumns.one(ctx, tx.Tx, "read chain", `FROM chains WHERE chain = $1`, string(chain))
 }
 
 // States returns the state of every chain that the database has seen.
 func (tx Chains) States(ctx context.Context) ([]ChainState, error) {
-	return rows(ctx, tx.Tx, "list chains", chainColumns.scan, `SELECT `+chainColumns.names+` FROM chains ORDER BY chain`)
+	return chainColumns.rows(ctx, tx.Tx, "list chains", `FROM chains ORDER BY chain`)
 }
 
 // Lock is Chains.State and keeps the cursor where it is until the transaction ends.
 func (tx Chains) Lock(ctx context.Context, chain bursar.ChainID) (ChainState, error) {
-	return one(ctx, tx.Tx, "lock chain", chainColumns.scan, `SELECT `+chainColumns.names+` FROM chains WHERE chain = $1`+tx.forUpdate(), string(chain))
+	return chainColumns.one(ctx, tx.Tx, "lock chain", `FROM chains WHERE chain = $1`+tx.forUpdate(), string(chain))
 }
 
 // Lease is the right of one replica to lead a chain. Token grows with every change of leader.
@@ -103,7 +107,7 @@ func (tx Leases) Release(ctx context.Context, l Lease) error {
 // Fence locks the chain under a lease and returns its state, or ErrLeaseLost when another replica leads it. Whatever a
 // leader writes, it writes in a transaction that began with Leases.Fence: a leader that was away too long cannot write.
 func (tx Leases) Fence(ctx context.Context, l Lease) (ChainState, error) {
-	state, err := one(ctx, tx.Tx, "check lease", chainColumns.scan, `SELECT `+chainColumns.names+` FROM chains WHERE chain = $1 AND holder = $2 AND token = $3`+tx.forUpdate(),
+	state, err := chainColumns.one(ctx, tx.Tx, "check lease", `FROM chains WHERE chain = $1 AND holder = $2 AND token = $3`+tx.forUpdate(),
 		string(l.Chain), l.Holder, l.Token)
 	if errors.Is(err, ErrNotFound) {
 		return ChainState{}, ErrLeaseLost

@@ -22,7 +22,7 @@ var chargeColumns = columnsOf([]column[bursar.Charge]{
 	{"c.paid_by", func(c *bursar.Charge) any { return &c.PaidBy }},
 })
 
-const chargeFrom = ` FROM charges c JOIN wallets w ON w.number = c.number`
+const chargeFrom = `FROM charges c JOIN wallets w ON w.number = c.number`
 
 // Insert adds a charge beside its wallet, which was inserted in this transaction.
 func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
@@ -39,7 +39,7 @@ func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
 
 // Get returns an account's charge with its confirmed deposits; another account's is ErrNotFound.
 func (tx Charges) Get(ctx context.Context, account, id bursar.ID) (bursar.Charge, error) {
-	c, err := one(ctx, tx.Tx, "read charge", chargeColumns.scan, `SELECT `+chargeColumns.names+chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
+	c, err := chargeColumns.one(ctx, tx.Tx, "read charge", chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
 	if err != nil {
 		return c, err
 	}
@@ -55,12 +55,12 @@ func (tx Charges) Lock(ctx context.Context, id bursar.ID) (bursar.Charge, error)
 			return bursar.Charge{}, err
 		}
 	}
-	return one(ctx, tx.Tx, "read charge", chargeColumns.scan, `SELECT `+chargeColumns.names+chargeFrom+` WHERE c.id = $1`, id)
+	return chargeColumns.one(ctx, tx.Tx, "read charge", chargeFrom+` WHERE c.id = $1`, id)
 }
 
 // List returns an account's charges with their confirmed deposits, newest first.
 func (tx Charges) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Charge, error) {
-	charges, err := rows(ctx, tx.Tx, "list charges", chargeColumns.scan, `SELECT `+chargeColumns.names+chargeFrom+
+	charges, err := chargeColumns.rows(ctx, tx.Tx, "list charges", chargeFrom+
 		` WHERE c.account_id = $1 AND c.number < $2 ORDER BY c.number DESC LIMIT $3`, account, page.bound(), page.Limit)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (tx Charges) Minimum(ctx context.Context, id bursar.ID) (minimum bursar.Amo
 
 // CreditedDeposits returns the credited deposits to a charge's address, oldest first.
 func (tx Charges) CreditedDeposits(ctx context.Context, number int64) ([]bursar.Deposit, error) {
-	return rows(ctx, tx.Tx, "list charge's deposits", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+
+	return depositColumns.rows(ctx, tx.Tx, "list charge's deposits", depositFrom+
 		` WHERE d.wallet = $1 AND d.status = 'confirmed' ORDER BY d.height, d.number`, number)
 }
 

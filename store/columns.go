@@ -1,6 +1,9 @@
 package store
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // column is one column of a query, beside the field that its value goes into.
 type column[T any] struct {
@@ -8,10 +11,11 @@ type column[T any] struct {
 	into func(*T) any
 }
 
-// columns are what a query selects, in their order. names is their text, as it follows SELECT or RETURNING.
+// columns are what a query selects, in their order.
 type columns[T any] struct {
-	names string
 	list  []column[T]
+	names string // "a, b", as it follows RETURNING
+	query string // "SELECT a, b "
 }
 
 // columnsOf makes the text of a list of columns once, so that no query makes it.
@@ -20,7 +24,8 @@ func columnsOf[T any](list []column[T]) *columns[T] {
 	for i, c := range list {
 		names[i] = c.name
 	}
-	return &columns[T]{strings.Join(names, ", "), list}
+	text := strings.Join(names, ", ")
+	return &columns[T]{list, text, "SELECT " + text + " "}
 }
 
 // scan reads one row.
@@ -31,6 +36,22 @@ func (c *columns[T]) scan(s scanner) (row T, err error) {
 	}
 	err = s.Scan(into...)
 	return row, err
+}
+
+// one reads the row of a query, whose columns these are; no row is ErrNotFound. from is what follows the columns.
+func (c *columns[T]) one(ctx context.Context, tx *Tx, what, from string, args ...any) (T, error) {
+	return one(ctx, tx, what, c.scan, c.query+from, args...)
+}
+
+// rows reads the rows of a query, as one does.
+func (c *columns[T]) rows(ctx context.Context, tx *Tx, what, from string, args ...any) ([]T, error) {
+	return rows(ctx, tx, what, c.scan, c.query+from, args...)
+}
+
+// scanOne reads a row of one column.
+func scanOne[T any](s scanner) (value T, err error) {
+	err = s.Scan(&value)
+	return value, err
 }
 
 // columnsWithin returns the columns of a part of a row, and more columns behind them.

@@ -35,7 +35,7 @@ var depositColumns = columnsOf([]column[bursar.Deposit]{
 	{"COALESCE(" + effectiveWebhook + ", '')", func(d *bursar.Deposit) any { return &d.Webhook }},
 })
 
-const depositFrom = ` FROM deposits d LEFT JOIN wallets w ON w.number = d.wallet
+const depositFrom = `FROM deposits d LEFT JOIN wallets w ON w.number = d.wallet
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
 	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
 
@@ -121,7 +121,7 @@ func (tx Deposits) InsertInternal(ctx context.Context, a Arrival) error {
 
 // InBlock returns every deposit that stands in the block at a height: none that is orphaned or reversed.
 func (tx Deposits) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Deposit, error) {
-	return rows(ctx, tx.Tx, "list block's deposits", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+
+	return depositColumns.rows(ctx, tx.Tx, "list block's deposits", depositFrom+
 		` WHERE d.chain = $1 AND d.height = $2 AND d.status <> 'orphaned' AND d.status <> 'reversed' ORDER BY d.number`, string(chain), int64(height))
 }
 
@@ -155,12 +155,12 @@ func (tx Deposits) SetStatus(ctx context.Context, d bursar.Deposit, next bursar.
 
 // Get returns an account's deposit; another account's is ErrNotFound.
 func (tx Deposits) Get(ctx context.Context, account, id bursar.ID) (bursar.Deposit, error) {
-	return one(ctx, tx.Tx, "read deposit", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
+	return depositColumns.one(ctx, tx.Tx, "read deposit", depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
 }
 
 // ByID returns a deposit whoever's it is.
 func (tx Deposits) ByID(ctx context.Context, id bursar.ID) (bursar.Deposit, error) {
-	return one(ctx, tx.Tx, "read deposit", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+` WHERE d.id = $1`, id)
+	return depositColumns.one(ctx, tx.Tx, "read deposit", depositFrom+` WHERE d.id = $1`, id)
 }
 
 // ByTx returns an account's deposits in a transaction of any of the chains, in the transaction's order.
@@ -172,7 +172,7 @@ func (tx Deposits) ByTx(ctx context.Context, account bursar.ID, chains []bursar.
 	for _, id := range txIDs {
 		args = append(args, id)
 	}
-	return rows(ctx, tx.Tx, "list deposits by hash", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+` WHERE d.account_id = $1 AND d.chain IN (`+
+	return depositColumns.rows(ctx, tx.Tx, "list deposits by hash", depositFrom+` WHERE d.account_id = $1 AND d.chain IN (`+
 		list(len(chains), 1)+`) AND d.tx_id IN (`+list(len(txIDs), 1+len(chains))+`) ORDER BY d.chain, d.output, d.number`, args...)
 }
 
@@ -182,7 +182,7 @@ func (tx Deposits) List(ctx context.Context, account, wallet bursar.ID, page Pag
 	if err != nil {
 		return nil, err
 	}
-	return rows(ctx, tx.Tx, "list deposits", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+
+	return depositColumns.rows(ctx, tx.Tx, "list deposits", depositFrom+
 		` WHERE d.wallet = $1 AND d.number < $2 ORDER BY d.number DESC LIMIT $3`, w.Number, page.bound(), page.Limit)
 }
 

@@ -34,7 +34,7 @@ func (tx *Tx) dueDeposits(ctx context.Context, what, condition string, q FinalDe
 		return nil, nil
 	}
 	fixed := []any{string(q.Chain), int64(q.Final), int64(q.Latest), int64(q.Recorded), q.Limit}
-	return rows(ctx, tx, what, depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
+	return depositColumns.rows(ctx, tx, what, depositFrom+` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
 		AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1 AND `+condition+` AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
 		ORDER BY d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
 }
@@ -63,6 +63,6 @@ func (tx Deposits) SetNeeds(ctx context.Context, d bursar.Deposit, opinions int)
 
 // PendingOn returns the pending deposits of a chain with a number above one, in the order of their numbers.
 func (tx Deposits) PendingOn(ctx context.Context, chain bursar.ChainID, above int64, limit int) ([]bursar.Deposit, error) {
-	return rows(ctx, tx.Tx, "list pending deposits", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+
+	return depositColumns.rows(ctx, tx.Tx, "list pending deposits", depositFrom+
 		` WHERE d.chain = $1 AND d.status = 'pending' AND d.number > $2 ORDER BY d.number LIMIT $3`, string(chain), above, limit)
 }

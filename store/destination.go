@@ -75,7 +75,7 @@ func (tx Destinations) Insert(ctx context.Context, d bursar.Destination) (kept b
 	if !errors.Is(err, ErrNotFound) {
 		return kept, err == nil, err
 	}
-	kept, err = one(ctx, tx.Tx, "read destination", destinationColumns.scan, `SELECT `+destinationColumns.names+` FROM destinations
+	kept, err = destinationColumns.one(ctx, tx.Tx, "read destination", `FROM destinations
 		WHERE account_id = $1 AND family = $2 AND base = $3 AND memo = $4 AND currency = $5`,
 		d.AccountID, string(d.Family), d.Address.Base, memoValue(d.Address), string(d.Currency))
 	return kept, false, err
@@ -95,12 +95,12 @@ func (tx Destinations) Count(ctx context.Context, account bursar.ID) (n int, err
 
 // List returns an account's destinations, newest first.
 func (tx Destinations) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Destination, error) {
-	return rows(ctx, tx.Tx, "list destinations", destinationColumns.scan, `SELECT `+destinationColumns.names+` FROM destinations WHERE account_id = $1 AND number < $2
+	return destinationColumns.rows(ctx, tx.Tx, "list destinations", `FROM destinations WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
 // To returns an account's destinations at an address, memo included: one for each currency, or for all.
 func (tx Destinations) To(ctx context.Context, account bursar.ID, family bursar.Family, to bursar.Address) ([]bursar.Destination, error) {
-	return rows(ctx, tx.Tx, "read destinations", destinationColumns.scan, `SELECT `+destinationColumns.names+` FROM destinations
+	return destinationColumns.rows(ctx, tx.Tx, "read destinations", `FROM destinations
 		WHERE account_id = $1 AND family = $2 AND base = $3 AND memo = $4`, account, string(family), to.Base, memoValue(to))
 }

@@ -160,13 +160,12 @@ func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) err
 
 // Attempts returns the tries of one event, oldest first.
 func (tx Deliveries) Attempts(ctx context.Context, event int64) ([]Attempt, error) {
-	return rows(ctx, tx.Tx, "list attempts", attemptColumns.scan,
-		`SELECT `+attemptColumns.names+` FROM attempts WHERE event = $1 ORDER BY attempt`, event)
+	return attemptColumns.rows(ctx, tx.Tx, "list attempts", `FROM attempts WHERE event = $1 ORDER BY attempt`, event)
 }
 
 // List returns an account's events with the state of their delivery, newest first.
 func (tx Deliveries) List(ctx context.Context, account bursar.ID, page Page) ([]Delivery, error) {
-	return rows(ctx, tx.Tx, "list deliveries", deliveryColumns.scan, `SELECT `+deliveryColumns.names+` FROM events WHERE account_id = $1 AND number < $2
+	return deliveryColumns.rows(ctx, tx.Tx, "list deliveries", `FROM events WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 

@@ -91,17 +91,17 @@ func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 
 // Get returns an external spend by its number, or ErrNotFound.
 func (tx ExternalSpends) Get(ctx context.Context, number int64) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "read external spend", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
+	return externalColumns.one(ctx, tx.Tx, "read external spend", `FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
 }
 
 // ByTx returns the external spend of a transaction, or ErrNotFound.
 func (tx ExternalSpends) ByTx(ctx context.Context, chain bursar.ChainID, txID string) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "look up external spend", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
+	return externalColumns.one(ctx, tx.Tx, "look up external spend", `FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
 }
 
 // List returns the external spends of a chain, or of all for "", that have a status, oldest first.
 func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status ExternalStatus, limit int) ([]ExternalSpend, error) {
-	return rows(ctx, tx.Tx, "list external spends", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends
+	return externalColumns.rows(ctx, tx.Tx, "list external spends", `FROM external_spends
 		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
 }
 
@@ -131,7 +131,7 @@ func (tx ExternalSpends) Set(ctx context.Context, x ExternalSpend) error {
 
 // Behind returns the external spend that an outgoing transaction was adopted from, or ErrNotFound.
 func (tx ExternalSpends) Behind(ctx context.Context, outgoing bursar.ID) (ExternalSpend, error) {
-	return one(ctx, tx.Tx, "read external spend", externalColumns.scan, `SELECT `+externalColumns.names+` FROM external_spends WHERE outgoing_id = $1`, outgoing)
+	return externalColumns.one(ctx, tx.Tx, "read external spend", `FROM external_spends WHERE outgoing_id = $1`, outgoing)
 }
 
 // Drop notes that the external spends of a block are in none any more, since it is reorged out.

@@ -47,6 +47,6 @@ func (tx FeeRules) Of(ctx context.Context, accounts ...bursar.ID) (bursar.FeeRul
 	for i, id := range accounts {
 		args[i] = id
 	}
-	return rows(ctx, tx.Tx, "read fees", feeRuleColumns.scan, `SELECT `+feeRuleColumns.names+` FROM fee_rules
+	return feeRuleColumns.rows(ctx, tx.Tx, "read fees", `FROM fee_rules
 		WHERE account_id IN (`+list(len(args), 0)+`) ORDER BY account_id, currency, kind`, args...)
 }

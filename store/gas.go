@@ -39,7 +39,7 @@ func (tx Outgoing) SetOwnFee(ctx context.Context, id bursar.ID, fee bursar.Amoun
 // Fees returns what the transactions of a chain that are under way, other than one, may cost the operator; all of them for
 // the zero ID.
 func (tx OperatorFunds) Fees(ctx context.Context, chain bursar.ChainID, but bursar.ID) (bursar.Amount, error) {
-	fees, err := rows(ctx, tx.Tx, "read fees that are set aside", scanAmount, `SELECT own_fee FROM outgoing_txs
+	fees, err := rows(ctx, tx.Tx, "read fees that are set aside", scanOne[bursar.Amount], `SELECT own_fee FROM outgoing_txs
 		WHERE chain = $1 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' AND own_fee <> '0' AND id <> $2`, string(chain), but[:])
 	if err != nil {
 		return bursar.Amount{}, err
@@ -70,14 +70,14 @@ type PaidOrder struct {
 // OrdersPaid returns the withdrawals that an outgoing transaction pays, in their order, or the refund, and locks nothing. The error is
 // ErrAltered where the facts of one are not those that were taken.
 func (tx Outgoing) OrdersPaid(ctx context.Context, outgoing bursar.ID) (orders []PaidOrder, err error) {
-	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`, outgoing))
+	withdrawals, err := allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, orderColumns.query+`FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`, outgoing))
 	for _, w := range withdrawals {
 		orders = append(orders, PaidOrder{w.ID, w.Currency, w.Amount, w.Fee, w.Address})
 	}
 	if err != nil {
 		return nil, err
 	}
-	refunds, err := allUnaltered(rows(ctx, tx.Tx, "list paid refunds", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE outgoing_id = $1`, outgoing))
+	refunds, err := allUnaltered(rows(ctx, tx.Tx, "list paid refunds", tx.refunded, refundColumns.query+`FROM resolutions WHERE outgoing_id = $1`, outgoing))
 	for _, n := range refunds {
 		orders = append(orders, PaidOrder{n.ID, n.Currency, n.Amount, n.Fee, n.Address})
 	}

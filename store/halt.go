@@ -180,7 +180,7 @@ func (tx *Tx) noteFrozen(ctx context.Context, scope HaltScope) error {
 
 // List returns every halt, oldest first.
 func (tx Halts) List(ctx context.Context) ([]Halt, error) {
-	return rows(ctx, tx.Tx, "list halts", haltColumns.scan, `SELECT `+haltColumns.names+` FROM halts ORDER BY number`)
+	return haltColumns.rows(ctx, tx.Tx, "list halts", `FROM halts ORDER BY number`)
 }
 
 // Of returns the halts of some scopes, oldest first.
@@ -192,7 +192,7 @@ func (tx Halts) Of(ctx context.Context, scopes ...HaltScope) ([]Halt, error) {
 	for i, scope := range scopes {
 		args[i] = string(scope)
 	}
-	return rows(ctx, tx.Tx, "list halts of scopes", haltColumns.scan, `SELECT `+haltColumns.names+` FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
+	return haltColumns.rows(ctx, tx.Tx, "list halts of scopes", `FROM halts WHERE scope IN (`+list(len(args), 0)+`) ORDER BY number`, args...)
 }
 
 // FrozenPaidBy returns the accounts that are frozen and have a withdrawal in an outgoing transaction, each once, with their oldest reason.

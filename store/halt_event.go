@@ -47,6 +47,5 @@ func (tx *Tx) haltsChanged(ctx context.Context, e HaltEvent) error {
 
 // Events returns the newest beginnings and ends of halts, newest first.
 func (tx Halts) Events(ctx context.Context, limit int) ([]HaltEvent, error) {
-	return rows(ctx, tx.Tx, "list what was halted", haltEventColumns.scan,
-		`SELECT `+haltEventColumns.names+` FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
+	return haltEventColumns.rows(ctx, tx.Tx, "list what was halted", `FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
 }

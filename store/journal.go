@@ -52,7 +52,7 @@ func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
 // List returns what waits to be put back on a chain, in the order in which it was signed.
 func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
 	return rows(ctx, tx.Tx, "list forgotten outgoing transactions", tx.forgotten,
-		`SELECT `+forgottenColumns.names+` FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
+		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
 }
 
 // Name names a forgotten transaction by its place in the journal.
@@ -99,7 +99,7 @@ func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (foun
 // Left reports whether a forgotten outgoing transaction was dealt with.
 func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
 	found, err := rows(ctx, tx.Tx, "look up a forgotten outgoing transaction", tx.forgotten,
-		`SELECT `+forgottenColumns.names+` FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
+		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
 	return len(found) == 1 && !found[0].Altered, err
 }
 
@@ -150,7 +150,7 @@ func (tx Withdrawals) UnpaidAmong(ctx context.Context, orders []bursar.ID) (unpa
 			args[i] = id
 		}
 		in := `(` + list(len(chunk), 0) + `)`
-		found, err := rows(ctx, tx.Tx, "look up unpaid orders", func(s scanner) (id bursar.ID, err error) { return id, s.Scan(&id) },
+		found, err := rows(ctx, tx.Tx, "look up unpaid orders", scanOne[bursar.ID],
 			`SELECT id FROM withdrawals WHERE completed_at = 0 AND id IN `+in+` UNION ALL
 			SELECT id FROM resolutions WHERE status IN ('queued', 'signed') AND id IN `+in, args...)
 		if err != nil {

@@ -45,7 +45,7 @@ func (tx UTXOs) DropUses(ctx context.Context, chain bursar.ChainID, height uint6
 
 // LostInputs returns what funded UTXOs of ours in blocks that were reorged out.
 func (tx UTXOs) LostInputs(ctx context.Context, chain bursar.ChainID) ([]string, error) {
-	return rows(ctx, tx.Tx, "list lost inputs", func(s scanner) (input string, err error) { return input, s.Scan(&input) },
+	return rows(ctx, tx.Tx, "list lost inputs", scanOne[string],
 		`SELECT input FROM fundings WHERE chain = $1 AND height = -1`, string(chain))
 }
 
@@ -57,7 +57,7 @@ func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, outputs []s
 		for _, output := range outputs[:n] {
 			args = append(args, output)
 		}
-		found, err := rows(ctx, tx.Tx, "look up outputs", func(s scanner) (output string, err error) { return output, s.Scan(&output) },
+		found, err := rows(ctx, tx.Tx, "look up outputs", scanOne[string],
 			`SELECT resource FROM utxos WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return nil, err
@@ -76,7 +76,7 @@ func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, outputs []s
 //
 // A reservation begins with the 64 characters of its transaction's id.
 func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint64) ([]string, error) {
-	return rows(ctx, tx.Tx, "list lost reservations", func(s scanner) (output string, err error) { return output, s.Scan(&output) }, `SELECT k.resource FROM reservations k
+	return rows(ctx, tx.Tx, "list lost reservations", scanOne[string], `SELECT k.resource FROM reservations k
 		WHERE k.outgoing_id = $1 AND (
 			EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource AND u.height <= $2
 				AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id AND v.outgoing_id = k.outgoing_id))

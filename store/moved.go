@@ -62,7 +62,7 @@ func (tx Reservations) MovedTo(ctx context.Context, to bursar.ID) ([]Moved, erro
 
 // Surviving returns which reservations of an outgoing transaction are UTXOs in blocks up to a height that nothing else has used.
 func (tx Reservations) Surviving(ctx context.Context, outgoing bursar.ID, final uint64) ([]string, error) {
-	return rows(ctx, tx.Tx, "list surviving UTXOs", func(s scanner) (reservation string, err error) { return reservation, s.Scan(&reservation) }, `SELECT k.resource FROM reservations k
+	return rows(ctx, tx.Tx, "list surviving UTXOs", scanOne[string], `SELECT k.resource FROM reservations k
 		JOIN utxos c ON c.chain = k.chain AND c.resource = k.resource
 		WHERE k.outgoing_id = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource)

@@ -69,7 +69,7 @@ func allUnaltered[T any](list []sealed[T], err error) ([]T, error) {
 func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (altered map[bursar.ID]bursar.CurrencyCode, next int64, err error) {
 	altered = map[bursar.ID]bursar.CurrencyCode{}
 	found, err := rows(ctx, tx.Tx, "look through open orders", tx.ordered,
-		`SELECT `+orderColumns.names+` FROM withdrawals WHERE completed_at = 0 AND number > $1 ORDER BY number LIMIT $2`, after, limit)
+		orderColumns.query+`FROM withdrawals WHERE completed_at = 0 AND number > $1 ORDER BY number LIMIT $2`, after, limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -82,7 +82,7 @@ func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (
 		next = found[limit-1].it.Number
 	}
 	refunds, err := rows(ctx, tx.Tx, "look through open refunds", tx.refunded,
-		`SELECT `+refundColumns.names+` FROM resolutions WHERE kind = 'return' AND status IN ('queued', 'signed') ORDER BY number LIMIT $1`, limit)
+		refundColumns.query+`FROM resolutions WHERE kind = 'return' AND status IN ('queued', 'signed') ORDER BY number LIMIT $1`, limit)
 	for _, o := range refunds {
 		if o.altered != nil {
 			altered[o.it.ID] = o.it.Currency

@@ -67,23 +67,23 @@ func (tx Outgoing) Insert(ctx context.Context, p bursar.OutgoingTx) (bool, error
 
 // Get returns an outgoing transaction, or ErrNotFound.
 func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "read outgoing transaction", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s WHERE s.id = $1`, id)
+	return outgoingColumns.one(ctx, tx.Tx, "read outgoing transaction", `FROM outgoing_txs s WHERE s.id = $1`, id)
 }
 
 // Lock returns an outgoing transaction that nobody else changes until the transaction ends, or ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return one(ctx, tx.Tx, "lock outgoing transaction", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
+	return outgoingColumns.one(ctx, tx.Tx, "lock outgoing transaction", `FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
 // Open returns the outgoing transactions of a chain that are neither final nor abandoned, oldest first.
 func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list open outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
 }
 
 // ReservedFrom returns the outgoing transactions from an address that have reserved what they use up and are not signed, oldest first.
 func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list unsigned outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list unsigned outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
 }
 
@@ -226,7 +226,7 @@ func (tx Outgoing) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []
 
 // OpenTxIDs returns every version's transaction of the outgoing transactions that are not yet final, and of those final at or above a height.
 func (tx Outgoing) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight uint64) ([]string, error) {
-	return rows(ctx, tx.Tx, "list own transactions", func(s scanner) (id string, err error) { return id, s.Scan(&id) },
+	return rows(ctx, tx.Tx, "list own transactions", scanOne[string],
 		`SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
 		UNION ALL SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id WHERE s.chain = $1 AND s.height >= $2 AND s.status = 'final'`,
 		string(chain), int64(fromHeight))
@@ -261,22 +261,19 @@ func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uin
 
 // SettledAt returns the outgoing transactions that were settled in the block at a height.
 func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list settled outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list settled outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.height = $2 AND s.status = 'final' ORDER BY s.number`, string(chain), int64(height))
 }
 
 // InBlock names the outgoing transactions that are in the block at a height.
 func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.ID, error) {
-	return rows(ctx, tx.Tx, "list a block's outgoing transactions", func(s scanner) (id bursar.ID, err error) {
-		err = s.Scan(&id)
-		return id, err
-	}, `SELECT id FROM outgoing_txs WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
+	return rows(ctx, tx.Tx, "list a block's outgoing transactions", scanOne[bursar.ID], `SELECT id FROM outgoing_txs WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
 }
 
 // SettleDue returns outgoing transactions that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
 // waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
 func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list final outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list final outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.outgoing_id = s.id AND x.status = 'unclear')
 		ORDER BY CASE WHEN s.share = 'sweep' THEN 1 ELSE 0 END, s.number LIMIT $3`,

@@ -9,7 +9,7 @@ import (
 // UnderWay returns outgoing transactions of one share of a chain that use something up and are in no block, in the order of their numbers
 // from the one behind after on.
 func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, after int64, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list outgoing transactions under way", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list outgoing transactions under way", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = $2 AND s.number > $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned'
 		ORDER BY s.number LIMIT $4`, string(chain), string(share), after, limit)
@@ -18,7 +18,7 @@ func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bur
 // New returns outgoing transactions of one share and currency of a chain that are not drafted: those that were never looked at in vain
 // first, then those for which that is the longest ago.
 func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list new outgoing transactions", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list new outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = $2 AND s.currency = $3 AND s.status = 'new'
 		ORDER BY s.turn, s.number LIMIT $4`, string(chain), string(share), string(currency), limit)
 }
@@ -76,7 +76,7 @@ func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, sha
 
 // OpenFrom returns the outgoing transactions of an address that are built or sent and in no block, but the given one, oldest first.
 func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list outgoing transactions of an address", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list outgoing transactions of an address", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.base = $2 AND s.id <> $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number`,
 		string(chain), base, but)
@@ -114,8 +114,7 @@ var shortColumns = columnsOf([]column[bursar.OutgoingTx]{
 // Shortages returns what the new outgoing transactions of a chain wait for, sweeps left aside: for what those lack nobody waits. Its cost
 // grows with how many wait, up to maxShort of them.
 func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Shortage, error) {
-	waiting, err := rows(ctx, tx.Tx, "list shortages", shortColumns.scan, `SELECT `+shortColumns.names+`
-		FROM outgoing_txs WHERE chain = $1
+	waiting, err := shortColumns.rows(ctx, tx.Tx, "list shortages", `FROM outgoing_txs WHERE chain = $1
 		AND status = 'new' AND waits_for <> '' AND share <> 'sweep' LIMIT $2`, string(chain), maxShort)
 	if err != nil {
 		return nil, err

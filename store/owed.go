@@ -116,8 +116,7 @@ func (tx *Tx) doubts(ctx context.Context, holds map[bursar.ID]holdOf) (func(hold
 	if err != nil {
 		return nil, err
 	}
-	code := func(s scanner) (c bursar.CurrencyCode, err error) { return c, s.Scan(&c) }
-	unchecked, err := rows(ctx, tx, "look for unchecked sums", code, `SELECT DISTINCT asset FROM posted WHERE unchecked = TRUE`)
+	unchecked, err := rows(ctx, tx, "look for unchecked sums", scanOne[bursar.CurrencyCode], `SELECT DISTINCT asset FROM posted WHERE unchecked = TRUE`)
 	return func(h holdOf) string {
 		if h.link.Int64 > audited.Link {
 			return "its hold is not yet audited"

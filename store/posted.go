@@ -73,7 +73,7 @@ const keysAtOnce = 5000
 func (tx Ledger) PostedOf(ctx context.Context, keys []ledger.Key) (map[ledger.Key]Posted, error) {
 	found := map[ledger.Key]Posted{}
 	for chunk := range slices.Chunk(keys, keysAtOnce) {
-		_, err := rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found), `SELECT `+postedColumns.names+` FROM posted
+		_, err := rows(ctx, tx.Tx, "read sums of postings", tx.scanPosted(found), postedColumns.query+`FROM posted
 			WHERE (account, asset) IN (VALUES `+tuples(len(chunk), 2, 0)+`)`, keyArgs(chunk)...)
 		if err != nil {
 			return nil, err
@@ -150,7 +150,7 @@ func (tx Ledger) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) erro
 // more. It does nothing once the first link is read: from then on a row without a seal was not written by this service.
 func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) {
 	found := map[ledger.Key]Posted{}
-	keys, err := rows(ctx, tx.Tx, "list old sums", tx.scanPosted(found), `SELECT `+postedColumns.names+` FROM posted WHERE seal IS NULL LIMIT $1`, limit)
+	keys, err := rows(ctx, tx.Tx, "list old sums", tx.scanPosted(found), postedColumns.query+`FROM posted WHERE seal IS NULL LIMIT $1`, limit)
 	if err == nil {
 		err = tx.PutPosted(ctx, found)
 	}
@@ -160,14 +160,14 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 	old, err := rows(ctx, tx.Tx, "list old withdrawals", func(s scanner) (o orderFacts, err error) {
 		order, err := orderColumns.scan(s)
 		return withdrawalFacts(order.chain, order.it), err
-	}, `SELECT `+orderColumns.names+` FROM withdrawals WHERE seal IS NULL LIMIT $1`, limit)
+	}, orderColumns.query+`FROM withdrawals WHERE seal IS NULL LIMIT $1`, limit)
 	if err != nil {
 		return false, err
 	}
 	refunds, err := rows(ctx, tx.Tx, "list old resolutions", func(s scanner) (orderFacts, error) {
 		n, err := resolutionColumns.scan(s)
 		return refundFacts(n), err
-	}, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE seal IS NULL LIMIT $1`, limit)
+	}, resolutionColumns.query+`FROM resolutions WHERE seal IS NULL LIMIT $1`, limit)
 	if err != nil {
 		return false, err
 	}

@@ -24,11 +24,9 @@ func (tx Custody) EachPaidBase(ctx context.Context, chain bursar.ChainID, f func
 	return found.Err()
 }
 
-func scanAmount(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) }
-
 // UnbookedSum returns what arrived of a currency in blocks up to a height and waits to be booked.
 func (tx Custody) UnbookedSum(ctx context.Context, c bursar.Currency, height uint64) (bursar.Amount, error) {
-	amounts, err := rows(ctx, tx.Tx, "read unbooked deposits", scanAmount, `SELECT amount FROM deposits
+	amounts, err := rows(ctx, tx.Tx, "read unbooked deposits", scanOne[bursar.Amount], `SELECT amount FROM deposits
 		WHERE chain = $1 AND currency = $2 AND status = 'pending' AND height <= $3`, string(c.Chain), string(c.Code), int64(height))
 	if err != nil {
 		return bursar.Amount{}, err
@@ -40,19 +38,19 @@ func (tx Custody) UnbookedSum(ctx context.Context, c bursar.Currency, height uin
 // value that fitted no wallet, and for the native asset the fees.
 func (tx Custody) UnsettledSum(ctx context.Context, c bursar.Currency, height uint64) (bursar.Amount, error) {
 	const included = ` s.chain = $1 AND s.height > 0 AND s.height <= $2 AND s.status <> 'final' AND s.status <> 'abandoned'`
-	paid, err := rows(ctx, tx.Tx, "read unsettled withdrawals", scanAmount, `SELECT w.amount FROM outgoing_txs s JOIN withdrawals w ON w.outgoing_id = s.id
+	paid, err := rows(ctx, tx.Tx, "read unsettled withdrawals", scanOne[bursar.Amount], `SELECT w.amount FROM outgoing_txs s JOIN withdrawals w ON w.outgoing_id = s.id
 		WHERE`+included+` AND s.failed = FALSE AND w.currency = $3 AND w.status <> 'confirmed'`, string(c.Chain), int64(height), string(c.Code))
 	if err != nil {
 		return bursar.Amount{}, err
 	}
-	refunded, err := rows(ctx, tx.Tx, "read unsettled refunds", scanAmount, `SELECT n.amount FROM outgoing_txs s JOIN resolutions n ON n.outgoing_id = s.id
+	refunded, err := rows(ctx, tx.Tx, "read unsettled refunds", scanOne[bursar.Amount], `SELECT n.amount FROM outgoing_txs s JOIN resolutions n ON n.outgoing_id = s.id
 		WHERE`+included+` AND s.failed = FALSE AND n.currency = $3 AND n.status <> 'done'`, string(c.Chain), int64(height), string(c.Code))
 	if err != nil {
 		return bursar.Amount{}, err
 	}
 	paid = append(paid, refunded...)
 	if !c.IsToken() {
-		fees, err := rows(ctx, tx.Tx, "read unsettled fees", scanAmount, `SELECT s.fee FROM outgoing_txs s WHERE`+included, string(c.Chain), int64(height))
+		fees, err := rows(ctx, tx.Tx, "read unsettled fees", scanOne[bursar.Amount], `SELECT s.fee FROM outgoing_txs s WHERE`+included, string(c.Chain), int64(height))
 		if err != nil {
 			return bursar.Amount{}, err
 		}

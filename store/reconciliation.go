@@ -51,8 +51,7 @@ func (tx Reconciliations) Put(ctx context.Context, r Reconciliation) error {
 // All returns the newest comparison of each currency that was ever compared.
 func (tx Reconciliations) All(ctx context.Context) (map[bursar.CurrencyCode]Reconciliation, error) {
 	found := map[bursar.CurrencyCode]Reconciliation{}
-	list, err := rows(ctx, tx.Tx, "list reconciliations", reconciliationColumns.scan,
-		`SELECT `+reconciliationColumns.names+` FROM reconciliations`)
+	list, err := reconciliationColumns.rows(ctx, tx.Tx, "list reconciliations", `FROM reconciliations`)
 	for _, r := range list {
 		found[r.Currency] = r
 	}

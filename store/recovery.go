@@ -62,7 +62,7 @@ func (tx *Tx) beginRecovery(ctx context.Context, chain bursar.ChainID, cause str
 
 // Get returns the recovery that a chain is in, or ErrNotFound.
 func (tx Recoveries) Get(ctx context.Context, chain bursar.ChainID) (Recovery, error) {
-	return one(ctx, tx.Tx, "read recovery", recoveryColumns.scan, `SELECT `+recoveryColumns.names+` FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
+	return recoveryColumns.one(ctx, tx.Tx, "read recovery", `FROM recoveries WHERE chain = $1 AND ended_at = 0`, string(chain))
 }
 
 // IsOpen reports whether a chain is in a recovery.
@@ -76,7 +76,7 @@ func (tx Recoveries) IsOpen(ctx context.Context, chain bursar.ChainID) (bool, er
 
 // List returns the newest recoveries of all chains, those under way among them, newest first.
 func (tx Recoveries) List(ctx context.Context, limit int) ([]Recovery, error) {
-	return rows(ctx, tx.Tx, "list recoveries", recoveryColumns.scan, `SELECT `+recoveryColumns.names+` FROM recoveries ORDER BY number DESC LIMIT $1`, limit)
+	return recoveryColumns.rows(ctx, tx.Tx, "list recoveries", `FROM recoveries ORDER BY number DESC LIMIT $1`, limit)
 }
 
 // Set writes From, Blocks, Until and Released of a recovery.

@@ -13,7 +13,7 @@ const todaysWebhook = `CASE
 	WHEN events.kind = 'withdrawal' THEN COALESCE((SELECT NULLIF(` + accountWebhook + `, '') FROM withdrawals x JOIN accounts a ON a.id = x.account_id
 		WHERE x.id = events.subject), events.url)
 	WHEN events.kind = 'test' THEN events.url
-	ELSE COALESCE((SELECT ` + effectiveWebhook + depositFrom + ` WHERE d.id = events.subject), events.url) END`
+	ELSE COALESCE((SELECT ` + effectiveWebhook + ` ` + depositFrom + ` WHERE d.id = events.subject), events.url) END`
 
 // Redelivery says which of an account's events are to be sent again, oldest first.
 type Redelivery struct {

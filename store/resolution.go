@@ -62,7 +62,7 @@ func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 
 // Standing returns the resolution of a deposit that has not failed, or ErrNotFound.
 func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.Resolution, error) {
-	return one(ctx, tx.Tx, "read resolution", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
+	return resolutionColumns.one(ctx, tx.Tx, "read resolution", `FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
 }
 
 // About returns the newest resolution of each of the deposits that have one, by the deposit's ID.
@@ -74,7 +74,7 @@ func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map
 		for i, d := range deposits[:n] {
 			args[i] = d.ID
 		}
-		found, err := rows(ctx, tx.Tx, "list resolutions", resolutionColumns.scan, `SELECT `+resolutionColumns.names+` FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
+		found, err := resolutionColumns.rows(ctx, tx.Tx, "list resolutions", `FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, code
 	if len(codes) == 0 {
 		return bursar.Resolution{}, missing{what: "read queued refund"}
 	}
-	o, err := one(ctx, tx.Tx, "read queued refund", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions
+	o, err := one(ctx, tx.Tx, "read queued refund", tx.refunded, refundColumns.query+`FROM resolutions
 		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
 		codeArgs(codes, string(chain))...)
 	return o.unaltered(err)
@@ -110,7 +110,7 @@ func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, code
 
 // RefundPaidBy returns the refund that an outgoing transaction pays, or ErrNotFound for an outgoing transaction of another kind; ErrAltered as of Resolutions.NextRefund.
 func (tx Resolutions) RefundPaidBy(ctx context.Context, outgoing bursar.ID) (bursar.Resolution, error) {
-	o, err := one(ctx, tx.Tx, "read paid refund", tx.refunded, `SELECT `+refundColumns.names+` FROM resolutions WHERE outgoing_id = $1`, outgoing)
+	o, err := one(ctx, tx.Tx, "read paid refund", tx.refunded, refundColumns.query+`FROM resolutions WHERE outgoing_id = $1`, outgoing)
 	return o.unaltered(err)
 }
 
@@ -149,7 +149,7 @@ func (tx Deposits) Unattributed(ctx context.Context, all bool, page Page) ([]bur
 		which = `d.number IN (SELECT u.number FROM deposits u WHERE u.purpose = 'unattributed'
 			UNION SELECT u.number FROM resolutions n JOIN deposits u ON u.id = n.deposit_id)`
 	}
-	return rows(ctx, tx.Tx, "list unattributed", depositColumns.scan, `SELECT `+depositColumns.names+depositFrom+
+	return depositColumns.rows(ctx, tx.Tx, "list unattributed", depositFrom+
 		` WHERE `+which+` AND d.number < $1 ORDER BY d.number DESC LIMIT $2`, page.bound(), page.Limit)
 }
 

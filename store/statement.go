@@ -80,8 +80,7 @@ func (tx *Tx) lines(ctx context.Context, q LineQuery, from int64, down bool, lim
 	if len(q.Accounts) == 0 {
 		branches = []string{`SELECT * FROM (SELECT entry, place, debit, credit, asset, amount FROM postings WHERE TRUE` + condition + order + `) b0`}
 	}
-	return rows(ctx, tx, "list postings", lineColumns.scan, `SELECT `+lineColumns.names+`
-		FROM (`+strings.Join(branches, ` UNION `)+`) p JOIN entries e ON e.number = p.entry`+order, b.args...)
+	return lineColumns.rows(ctx, tx, "list postings", `FROM (`+strings.Join(branches, ` UNION `)+`) p JOIN entries e ON e.number = p.entry`+order, b.args...)
 }
 
 // lineBuilder gathers a query's arguments.

@@ -21,7 +21,7 @@ func (tx Holdings) Due(ctx context.Context, chain bursar.ChainID, currency bursa
 	if !currency.IsToken() {
 		native = ` AND NOT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = h.chain AND s.base = h.base AND ` + busy + `)`
 	}
-	return rows(ctx, tx.Tx, "list sweeps", holdingColumns.scan, `SELECT `+holdingColumns.names+` FROM holdings h
+	return holdingColumns.rows(ctx, tx.Tx, "list sweeps", `FROM holdings h
 		WHERE h.chain = $1 AND h.due = TRUE AND h.contract = $2 AND h.rests_until <= $6
 		AND NOT EXISTS (SELECT 1 FROM outgoing_txs s WHERE s.chain = h.chain AND s.base = h.base AND s.currency = $3
 			AND s.status <> 'final' AND s.status <> 'abandoned')
@@ -36,7 +36,7 @@ const failedRest = 24 * time.Hour
 
 // OpenSweeps returns sweeps of a currency that are open, in no block, and no failures.
 func (tx Outgoing) OpenSweeps(ctx context.Context, chain bursar.ChainID, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list open sweeps", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s
+	return outgoingColumns.rows(ctx, tx.Tx, "list open sweeps", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = 'sweep' AND s.currency = $2 AND s.height = 0 AND `+busy+` LIMIT $3`,
 		string(chain), string(currency), limit)
 }
@@ -50,7 +50,7 @@ func (tx Outgoing) AnySweepFrom(ctx context.Context, chain bursar.ChainID, base 
 
 // HangingSweeps returns the signed sweeps of an address that hang, oldest first.
 func (tx Outgoing) HangingSweeps(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
-	return rows(ctx, tx.Tx, "list hanging sweeps", outgoingColumns.scan, `SELECT `+outgoingColumns.names+` FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2
+	return outgoingColumns.rows(ctx, tx.Tx, "list hanging sweeps", `FROM outgoing_txs s WHERE s.chain = $1 AND s.base = $2
 		AND s.height = 0 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.waits_for = 'deposit' ORDER BY s.number`, string(chain), base)
 }
 

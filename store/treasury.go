@@ -29,6 +29,5 @@ func (tx TreasuryOrders) Insert(ctx context.Context, id bursar.ID, actor, reason
 
 // List returns the treasury's withdrawals, newest first.
 func (tx TreasuryOrders) List(ctx context.Context, limit int) ([]TreasuryOrder, error) {
-	return rows(ctx, tx.Tx, "list treasury orders", treasuryColumns.scan, `SELECT `+treasuryColumns.names+`
-		FROM treasury_orders t JOIN withdrawals w ON w.id = t.id ORDER BY t.number DESC LIMIT $1`, limit)
+	return treasuryColumns.rows(ctx, tx.Tx, "list treasury orders", `FROM treasury_orders t JOIN withdrawals w ON w.id = t.id ORDER BY t.number DESC LIMIT $1`, limit)
 }

@@ -71,7 +71,7 @@ func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
 // a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers. What waits
 // for a second opinion is not spent: it may not be there. What an external spend has used is gone.
 func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
-	return rows(ctx, tx.Tx, "list UTXOs", utxoColumns.scan, `SELECT `+utxoColumns.names+` FROM utxos c
+	return utxoColumns.rows(ctx, tx.Tx, "list UTXOs", `FROM utxos c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)
 			AND (SELECT COUNT(*) FROM outgoing_versions v WHERE v.outgoing_id = c.made_by) = 1
@@ -141,7 +141,7 @@ func (tx UTXOs) ForgetChange(ctx context.Context, id bursar.ID) error {
 
 // Sum returns the value of UTXOs in blocks at or below a height that no final transaction has spent.
 func (tx UTXOs) Sum(ctx context.Context, chain bursar.ChainID, height uint64) (bursar.Amount, error) {
-	amounts, err := rows(ctx, tx.Tx, "read unspent UTXOs", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
+	amounts, err := rows(ctx, tx.Tx, "read unspent UTXOs", scanOne[bursar.Amount],
 		`SELECT amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, string(chain), int64(height))
 	if err != nil {
 		return bursar.Amount{}, err
@@ -158,7 +158,7 @@ func (tx UTXOs) Worth(ctx context.Context, chain bursar.ChainID, outputs []strin
 		for _, output := range outputs[:n] {
 			args = append(args, output)
 		}
-		found, err := rows(ctx, tx.Tx, "value UTXOs", func(s scanner) (a bursar.Amount, err error) { return a, s.Scan(&a) },
+		found, err := rows(ctx, tx.Tx, "value UTXOs", scanOne[bursar.Amount],
 			`SELECT amount FROM utxos WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
 		if err != nil {
 			return bursar.Amount{}, err
@@ -191,7 +191,7 @@ var holdingColumns = columnsOf([]column[Holding]{
 
 // Get returns what an address holds, zero where nothing ever arrived, and locks it until the transaction ends.
 func (tx Holdings) Get(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
-	found, err := rows(ctx, tx.Tx, "read holding", holdingColumns.scan, `SELECT `+holdingColumns.names+` FROM holdings
+	found, err := holdingColumns.rows(ctx, tx.Tx, "read holding", `FROM holdings
 		WHERE chain = $1 AND contract = $2 AND base = $3`+tx.forUpdate(), string(chain), contract, base)
 	if err != nil || len(found) == 0 {
 		return Holding{Base: base, Contract: contract}, err
@@ -201,7 +201,7 @@ func (tx Holdings) Get(ctx context.Context, chain bursar.ChainID, base, contract
 
 // Current is Holding without the lock.
 func (tx Holdings) Current(ctx context.Context, chain bursar.ChainID, base, contract string) (Holding, error) {
-	found, err := rows(ctx, tx.Tx, "look up holding", holdingColumns.scan, `SELECT `+holdingColumns.names+` FROM holdings
+	found, err := holdingColumns.rows(ctx, tx.Tx, "look up holding", `FROM holdings
 		WHERE chain = $1 AND contract = $2 AND base = $3`, string(chain), contract, base)
 	if err != nil || len(found) == 0 {
 		return Holding{Base: base, Contract: contract}, err
@@ -234,6 +234,6 @@ func (tx Holdings) Each(ctx context.Context, chain bursar.ChainID, f func(Holdin
 			err = f(h)
 		}
 		return struct{}{}, err
-	}, `SELECT `+holdingColumns.names+` FROM holdings WHERE chain = $1 ORDER BY contract, base`, string(chain))
+	}, holdingColumns.query+`FROM holdings WHERE chain = $1 ORDER BY contract, base`, string(chain))
 	return err
 }

@@ -11,7 +11,7 @@ import (
 
 // walletFrom reads wallets with the webhook that counts for them: the newest among their own, their currency's and their
 // account's.
-const walletFrom = ` FROM wallets w
+const walletFrom = `FROM wallets w
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
 	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
 
@@ -138,23 +138,22 @@ func (tx *Tx) countWallets(ctx context.Context, wallets []bursar.Wallet) error {
 
 // Get returns an account's wallet; another account's, and a charge's, is ErrNotFound.
 func (tx Wallets) Get(ctx context.Context, account, id bursar.ID) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet", walletColumns.scan,
-		`SELECT `+walletColumns.names+walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
+	return walletColumns.one(ctx, tx.Tx, "read wallet", walletFrom+` WHERE w.id = $1 AND w.account_id = $2 AND w.for_charge = FALSE`, id, account)
 }
 
 // ByNumber returns any wallet, a charge's too.
 func (tx Wallets) ByNumber(ctx context.Context, number int64) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+` WHERE w.number = $1`, number)
+	return walletColumns.one(ctx, tx.Tx, "read wallet", walletFrom+` WHERE w.number = $1`, number)
 }
 
 // ByID returns any account's wallet, a charge's too.
 func (tx Wallets) ByID(ctx context.Context, id bursar.ID) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+` WHERE w.id = $1`, id)
+	return walletColumns.one(ctx, tx.Tx, "read wallet", walletFrom+` WHERE w.id = $1`, id)
 }
 
 // ByAddress returns the wallet of any account or charge that an address of the family belongs to.
 func (tx Wallets) ByAddress(ctx context.Context, family bursar.Family, a bursar.Address) (bursar.Wallet, error) {
-	return one(ctx, tx.Tx, "read wallet by address", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+
+	return walletColumns.one(ctx, tx.Tx, "read wallet by address", walletFrom+
 		` WHERE w.family = $1 AND w.base = $2 AND w.memo = $3`, string(family), a.Base, memoValue(a))
 }
 
@@ -168,7 +167,7 @@ func (tx Wallets) ByAddresses(ctx context.Context, family bursar.Family, address
 			args = append(args, a.Base, memoValue(a))
 			pairs[i] = fmt.Sprintf("($%d, CAST($%d AS BIGINT))", 2*i+2, 2*i+3)
 		}
-		wallets, err := rows(ctx, tx.Tx, "read wallets by address", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+
+		wallets, err := walletColumns.rows(ctx, tx.Tx, "read wallets by address", walletFrom+
 			` WHERE w.family = $1 AND (w.base, w.memo) IN (VALUES `+joinComma(pairs)+`)`, args...)
 		if err != nil {
 			return nil, err
@@ -196,10 +195,10 @@ func (p Page) bound() int64 {
 // List returns an account's wallets, newest first, of one currency or of all for "".
 func (tx Wallets) List(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode, page Page) ([]bursar.Wallet, error) {
 	if currency == "" {
-		return rows(ctx, tx.Tx, "list wallets", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+
+		return walletColumns.rows(ctx, tx.Tx, "list wallets", walletFrom+
 			` WHERE w.account_id = $1 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`, account, page.bound(), page.Limit)
 	}
-	return rows(ctx, tx.Tx, "list wallets", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+
+	return walletColumns.rows(ctx, tx.Tx, "list wallets", walletFrom+
 		` WHERE w.account_id = $1 AND w.currency = $4 AND w.number < $2 AND w.for_charge = FALSE ORDER BY w.number DESC LIMIT $3`,
 		account, page.bound(), page.Limit, string(currency))
 }
@@ -276,7 +275,7 @@ func (tx Wallets) Oldest(ctx context.Context, currencies []bursar.Currency) (at 
 
 // Any returns the oldest wallet of a family, and false where it has none. It reads rows until it meets one.
 func (tx Wallets) Any(ctx context.Context, family bursar.Family) (bursar.Wallet, bool, error) {
-	found, err := rows(ctx, tx.Tx, "read a wallet", walletColumns.scan, `SELECT `+walletColumns.names+walletFrom+` WHERE w.family = $1 ORDER BY w.number LIMIT 1`, string(family))
+	found, err := walletColumns.rows(ctx, tx.Tx, "read a wallet", walletFrom+` WHERE w.family = $1 ORDER BY w.number LIMIT 1`, string(family))
 	if err != nil || len(found) == 0 {
 		return bursar.Wallet{}, false, err
 	}

@@ -47,29 +47,29 @@ func (tx Withdrawals) Insert(ctx context.Context, chain bursar.ChainID, w bursar
 
 // Get returns an account's withdrawal; another account's is ErrNotFound.
 func (tx Withdrawals) Get(ctx context.Context, account, id bursar.ID) (bursar.Withdrawal, error) {
-	return one(ctx, tx.Tx, "read withdrawal", withdrawalColumns.scan, `SELECT `+withdrawalColumns.names+` FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
+	return withdrawalColumns.one(ctx, tx.Tx, "read withdrawal", `FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
 }
 
 // Lock returns a withdrawal whoever's it is and keeps it unchanged until the transaction ends. The error is
 // ErrAltered where its facts are not those that were taken.
 func (tx Withdrawals) Lock(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
-	o, err := one(ctx, tx.Tx, "lock withdrawal", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
+	o, err := one(ctx, tx.Tx, "lock withdrawal", tx.ordered, orderColumns.query+`FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
 	return o.unaltered(err)
 }
 
 // List returns an account's withdrawals, newest first; the zero account means everybody's.
 func (tx Withdrawals) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Withdrawal, error) {
 	if account.IsZero() {
-		return rows(ctx, tx.Tx, "list withdrawals", withdrawalColumns.scan, `SELECT `+withdrawalColumns.names+` FROM withdrawals WHERE number < $1
+		return withdrawalColumns.rows(ctx, tx.Tx, "list withdrawals", `FROM withdrawals WHERE number < $1
 			ORDER BY number DESC LIMIT $2`, page.bound(), page.Limit)
 	}
-	return rows(ctx, tx.Tx, "list withdrawals", withdrawalColumns.scan, `SELECT `+withdrawalColumns.names+` FROM withdrawals WHERE account_id = $1 AND number < $2
+	return withdrawalColumns.rows(ctx, tx.Tx, "list withdrawals", `FROM withdrawals WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
 // Unfinished returns withdrawals of all accounts that are neither completed nor given up, oldest first.
 func (tx Withdrawals) Unfinished(ctx context.Context, limit int) ([]bursar.Withdrawal, error) {
-	return rows(ctx, tx.Tx, "list unfinished withdrawals", withdrawalColumns.scan, `SELECT `+withdrawalColumns.names+` FROM withdrawals WHERE completed_at = 0
+	return withdrawalColumns.rows(ctx, tx.Tx, "list unfinished withdrawals", `FROM withdrawals WHERE completed_at = 0
 		ORDER BY number LIMIT $1`, limit)
 }
 
@@ -93,14 +93,14 @@ func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []
 	if len(codes) == 0 {
 		return nil, nil
 	}
-	return allUnaltered(rows(ctx, tx.Tx, "list queued withdrawals", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals
+	return allUnaltered(rows(ctx, tx.Tx, "list queued withdrawals", tx.ordered, orderColumns.query+`FROM withdrawals
 		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 2)+`)`+notFrozen+`
 		ORDER BY number LIMIT $2`+tx.forUpdate(), codeArgs(codes, string(chain), limit)...))
 }
 
 // PaidBy returns the withdrawals that an outgoing transaction pays, in the order they were taken, or ErrAltered.
 func (tx Withdrawals) PaidBy(ctx context.Context, outgoing bursar.ID) ([]bursar.Withdrawal, error) {
-	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, `SELECT `+orderColumns.names+` FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), outgoing))
+	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, orderColumns.query+`FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), outgoing))
 }
 
 // AssignOutgoing gives queued withdrawals to an outgoing transaction, or, for the zero ID, takes them back into the queue.
