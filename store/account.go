@@ -64,11 +64,13 @@ func (tx Accounts) LiftReversal(ctx context.Context, id bursar.ID) error {
 	return err
 }
 
-// RotateWebhookSecret moves the account to the next generation of its webhook secret; deliveries carry a signature by the
-// one before as well until the overlap ends.
-func (tx Accounts) RotateWebhookSecret(ctx context.Context, id bursar.ID, overlapEnds time.Time) (bursar.Account, error) {
-	return one(ctx, tx.Tx, "rotate webhook secret", accountColumns.scan, `UPDATE accounts SET webhook_generation = webhook_generation + 1,
-		webhook_overlap = $2 WHERE id = $1 RETURNING `+accountColumns.names, id, micros(overlapEnds))
+// RotateWebhookSecret moves the account to the next generation of its webhook secret; deliveries carry a signature by
+// the one before as well until the overlap ends.
+func (tx Accounts) RotateWebhookSecret(ctx context.Context, id bursar.ID,
+	overlapEnds time.Time) (bursar.Account, error) {
+	return one(ctx, tx.Tx, "rotate webhook secret", accountColumns.scan,
+		`UPDATE accounts SET webhook_generation = webhook_generation + 1, webhook_overlap = $2
+		WHERE id = $1 RETURNING `+accountColumns.names, id, micros(overlapEnds))
 }
 
 var keyColumns = columnsOf([]column[bursar.APIKey]{
@@ -128,10 +130,12 @@ func (tx APIKeys) List(ctx context.Context, account bursar.ID) ([]bursar.APIKey,
 
 // Revoke makes a key useless from now on; revoking it again changes nothing.
 func (tx APIKeys) Revoke(ctx context.Context, id bursar.ID) error {
-	return tx.change(ctx, "revoke key", `UPDATE api_keys SET revoked_at = CASE WHEN revoked_at = 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, micros(tx.now))
+	return tx.change(ctx, "revoke key", `UPDATE api_keys
+		SET revoked_at = CASE WHEN revoked_at = 0 THEN $2 ELSE revoked_at END WHERE id = $1`, id, micros(tx.now))
 }
 
 // Expire ends a key at a time; a key that ends earlier is left alone.
 func (tx APIKeys) Expire(ctx context.Context, id bursar.ID, at time.Time) error {
-	return tx.change(ctx, "expire key", `UPDATE api_keys SET expires_at = CASE WHEN expires_at = 0 OR expires_at > $2 THEN $2 ELSE expires_at END WHERE id = $1`, id, micros(at))
+	return tx.change(ctx, "expire key", `UPDATE api_keys SET
+		expires_at = CASE WHEN expires_at = 0 OR expires_at > $2 THEN $2 ELSE expires_at END WHERE id = $1`, id, micros(at))
 }

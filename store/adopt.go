@@ -6,8 +6,9 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// InsertAdopted records an outgoing transaction that the database had forgotten, with one version whose bytes are not known:
-// p.TxID, Height, Failed, Fee and Unsigned are as the block shows them. Reservations that are nobody's become its own.
+// InsertAdopted records an outgoing transaction that the database had forgotten, with one version whose bytes are not
+// known: p.TxID, Height, Failed, Fee and Unsigned are as the block shows them. Reservations that are nobody's become
+// its own.
 func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
 	query, args := values{
 		{"id", p.ID},
@@ -40,71 +41,38 @@ func (tx Outgoing) InsertAdopted(ctx context.Context, p bursar.OutgoingTx, reser
 const withoutBytes = `EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = s.id)
 		AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = s.id AND length(v.raw) > 0)`
 
-// AdoptedIn returns the open and final outgoing transactions in the block at a height that were adopted from a block and of which no version's
-// bytes are known.
+// AdoptedIn returns the open and final outgoing transactions in the block at a height that were adopted from a block
+// and of which no version's bytes are known.
 func (tx Outgoing) AdoptedIn(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.OutgoingTx, error) {
 	return outgoingColumns.rows(ctx, tx.Tx, "list a block's adopted outgoing transactions", `FROM outgoing_txs s
-		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`, string(chain), int64(height))
+		WHERE s.chain = $1 AND s.height = $2 AND s.status <> 'abandoned' AND `+withoutBytes+` ORDER BY s.number`,
+		string(chain), int64(height))
 }
 
-// Take makes those reservations an outgoing transaction's own that are nobody's. What a signed transaction has reserved stays with it, until the
-// final blocks prove that it has lost them.
-func (tx Reservations) Take(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
-	in := insertion{what: "take reservations", table: "reservations", rows: len(reservations),
-		after: ` ON CONFLICT (chain, resource) DO NOTHING`}
-	for _, reservation := range reservations {
-		in.add(values{{"chain", string(p.Chain)}, {"resource", reservation}, {"outgoing_id", p.ID}})
-	}
-	return tx.insertRows(ctx, in)
-}
-
-// Owners returns the outgoing transactions that hold some of the reservations, by reservation.
-func (tx Reservations) Owners(ctx context.Context, chain bursar.ChainID, reservations []string) (map[string]bursar.ID, error) {
-	owners := map[string]bursar.ID{}
-	for len(reservations) > 0 {
-		n := min(len(reservations), 500)
-		args := []any{string(chain)}
-		for _, c := range reservations[:n] {
-			args = append(args, c)
-		}
-		type owned struct {
-			reservation string
-			owner       bursar.ID
-		}
-		found, err := rows(ctx, tx.Tx, "look up reservations", func(s scanner) (o owned, err error) {
-			return o, s.Scan(&o.reservation, &o.owner)
-		}, `SELECT resource, outgoing_id FROM reservations WHERE chain = $1 AND resource IN (`+list(n, 1)+`)`, args...)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range found {
-			owners[o.reservation] = o.owner
-		}
-		reservations = reservations[n:]
-	}
-	return owners, nil
-}
-
-// UnfinishedTo returns the withdrawals of a chain to some addresses that are neither completed nor given up, oldest first and
-// locked until the transaction ends.
-func (tx Withdrawals) UnfinishedTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Withdrawal, err error) {
+// UnfinishedTo returns the withdrawals of a chain to some addresses that are neither completed nor given up, oldest
+// first and locked until the transaction ends.
+func (tx Withdrawals) UnfinishedTo(ctx context.Context, chain bursar.ChainID,
+	bases []string) (found []bursar.Withdrawal, err error) {
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Withdrawal
 		some, err = withdrawalColumns.rows(ctx, tx.Tx, "list withdrawals to addresses", `FROM withdrawals
-			WHERE chain = $1 AND completed_at = 0 AND base IN (`+list(n, 1)+`) ORDER BY number`+tx.forUpdate(), baseArgs(chain, bases[:n])...)
+			WHERE chain = $1 AND completed_at = 0 AND base IN (`+list(n, 1)+`)
+			ORDER BY number`+tx.forUpdate(), baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}
 	return found, err
 }
 
 // RefundsTo returns the refunds to senders of a chain to some addresses that are not done, oldest first.
-func (tx Resolutions) RefundsTo(ctx context.Context, chain bursar.ChainID, bases []string) (found []bursar.Resolution, err error) {
+func (tx Resolutions) RefundsTo(ctx context.Context, chain bursar.ChainID,
+	bases []string) (found []bursar.Resolution, err error) {
 	for len(bases) > 0 && err == nil {
 		n := min(len(bases), 500)
 		var some []bursar.Resolution
 		some, err = resolutionColumns.rows(ctx, tx.Tx, "list refunds to addresses", `FROM resolutions
-			WHERE chain = $1 AND kind = 'return' AND (status = 'queued' OR status = 'signed') AND base IN (`+list(n, 1)+`) ORDER BY number`, baseArgs(chain, bases[:n])...)
+			WHERE chain = $1 AND kind = 'return' AND (status = 'queued' OR status = 'signed') AND base IN (`+list(n, 1)+`)
+			ORDER BY number`, baseArgs(chain, bases[:n])...)
 		found, bases = append(found, some...), bases[n:]
 	}
 	return found, err

@@ -44,28 +44,33 @@ func (tx Alarms) Raise(ctx context.Context, a Alarm) error {
 
 // Resolve closes an alarm; closing one that is not open changes nothing.
 func (tx Alarms) Resolve(ctx context.Context, kind, ref string) error {
-	_, err := tx.exec(ctx, "resolve alarm", `UPDATE alarms SET resolved_at = $3 WHERE kind = $1 AND ref = $2 AND resolved_at = 0`, kind, ref, micros(tx.now))
+	_, err := tx.exec(ctx, "resolve alarm",
+		`UPDATE alarms SET resolved_at = $3 WHERE kind = $1 AND ref = $2 AND resolved_at = 0`, kind, ref, micros(tx.now))
 	return err
 }
 
 // IsOpen reports whether an alarm is raised and not resolved.
 func (tx Alarms) IsOpen(ctx context.Context, kind, ref string) (bool, error) {
 	var n int64
-	err := tx.row(ctx, "look for alarm", `SELECT COUNT(*) FROM alarms WHERE kind = $1 AND ref = $2 AND resolved_at = 0`, []any{kind, ref}, &n)
+	err := tx.row(ctx, "look for alarm",
+		`SELECT COUNT(*) FROM alarms WHERE kind = $1 AND ref = $2 AND resolved_at = 0`, []any{kind, ref}, &n)
 	return n > 0, err
 }
 
 // OfKind returns the open alarms of a kind, oldest first.
 func (tx Alarms) OfKind(ctx context.Context, kind string) ([]Alarm, error) {
-	return alarmColumns.rows(ctx, tx.Tx, "list alarms of a kind", `FROM alarms WHERE kind = $1 AND resolved_at = 0 ORDER BY number`, kind)
+	return alarmColumns.rows(ctx, tx.Tx, "list alarms of a kind",
+		`FROM alarms WHERE kind = $1 AND resolved_at = 0 ORDER BY number`, kind)
 }
 
 // List returns the open alarms, newest first.
 func (tx Alarms) List(ctx context.Context, limit int) ([]Alarm, error) {
-	return alarmColumns.rows(ctx, tx.Tx, "list alarms", `FROM alarms WHERE resolved_at = 0 ORDER BY at DESC LIMIT $1`, limit)
+	return alarmColumns.rows(ctx, tx.Tx, "list alarms",
+		`FROM alarms WHERE resolved_at = 0 ORDER BY at DESC LIMIT $1`, limit)
 }
 
 // Close resolves an open alarm by its number and returns it, or ErrNotFound.
 func (tx Alarms) Close(ctx context.Context, number int64) (Alarm, error) {
-	return one(ctx, tx.Tx, "close alarm", alarmColumns.scan, `UPDATE alarms SET resolved_at = $2 WHERE number = $1 AND resolved_at = 0 RETURNING `+alarmColumns.names, number, micros(tx.now))
+	return one(ctx, tx.Tx, "close alarm", alarmColumns.scan, `UPDATE alarms SET resolved_at = $2
+		WHERE number = $1 AND resolved_at = 0 RETURNING `+alarmColumns.names, number, micros(tx.now))
 }

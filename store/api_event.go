@@ -22,7 +22,8 @@ func (tx Deliveries) AttemptsOf(ctx context.Context, events []int64) (map[int64]
 		for i, event := range chunk {
 			args[i] = event
 		}
-		found, err := eventAttemptColumns.rows(ctx, tx.Tx, "list attempts", `FROM attempts WHERE event IN (`+list(len(chunk), 0)+`) ORDER BY event, attempt`, args...)
+		found, err := eventAttemptColumns.rows(ctx, tx.Tx, "list attempts",
+			`FROM attempts WHERE event IN (`+list(len(chunk), 0)+`) ORDER BY event, attempt`, args...)
 		if err != nil {
 			return nil, err
 		}

@@ -11,11 +11,13 @@ import (
 // Find reads what is kept under a key, without leasing it and without waiting for anyone who works under it.
 // Errors: ErrInProgress while the first request works, ErrOtherRequest for a request with another hash, and
 // ErrNotFound for a key that may be leased.
-func (tx IdempotencyKeys) Find(ctx context.Context, account bursar.ID, name string, requestHash []byte) (Answer, error) {
+func (tx IdempotencyKeys) Find(ctx context.Context, account bursar.ID, name string,
+	requestHash []byte) (Answer, error) {
 	var kept Answer
 	var hash []byte
 	var locked time.Time
-	err := tx.row(ctx, "look up idempotency key", `SELECT request_hash, status, body, locked_until FROM idempotency WHERE account_id = $1 AND name = $2`,
+	err := tx.row(ctx, "look up idempotency key",
+		`SELECT request_hash, status, body, locked_until FROM idempotency WHERE account_id = $1 AND name = $2`,
 		[]any{account, name}, &hash, &kept.Status, &kept.Body, instant{&locked})
 	switch {
 	case err != nil:

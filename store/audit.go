@@ -81,7 +81,8 @@ const entriesOfLinks = 5000
 // After returns the links after a number with all that they cover, oldest first: up to limit of them, and fewer where
 // they cover very many entries; none behind the newest alone.
 func (tx Links) After(ctx context.Context, after int64, limit int) ([]Link, error) {
-	links, err := linkColumns.rows(ctx, tx.Tx, "read links", `FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+	links, err := linkColumns.rows(ctx, tx.Tx, "read links",
+		`FROM links WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
 	if err != nil || len(links) == 0 {
 		return links, err
 	}
@@ -201,7 +202,8 @@ func (tx Links) At(ctx context.Context, number int64) (l Link, err error) {
 
 // Altered reports whether an order is there whose facts are not those that were taken.
 func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
-	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered, orderColumns.query+`FROM withdrawals WHERE id = $1`, id)
+	withdrawal, err := one(ctx, tx.Tx, "check a withdrawal", tx.ordered,
+		orderColumns.query+`FROM withdrawals WHERE id = $1`, id)
 	if err == nil || !errors.Is(err, ErrNotFound) {
 		return withdrawal.altered != nil, err
 	}
@@ -212,8 +214,9 @@ func (tx Withdrawals) Altered(ctx context.Context, id bursar.ID) (bool, error) {
 	return refund.altered != nil, err
 }
 
-// Missing returns entries above a number that are under no link, and the last of the limit entries that were looked at: 0
-// where there were none. An entry is committed together with its link, so one without was not written by this service.
+// Missing returns entries above a number that are under no link, and the last of the limit entries that were looked
+// at: 0 where there were none. An entry is committed together with its link, so one without was not written by this
+// service.
 func (tx Links) Missing(ctx context.Context, after int64, limit int) (unlinked []int64, last int64, err error) {
 	_, err = rows(ctx, tx.Tx, "look for entries without a link", func(s scanner) (none struct{}, err error) {
 		var linked bool
@@ -221,7 +224,8 @@ func (tx Links) Missing(ctx context.Context, after int64, limit int) (unlinked [
 			unlinked = append(unlinked, last)
 		}
 		return none, err
-	}, `SELECT e.number, s.entry IS NOT NULL FROM entries e LEFT JOIN seals s ON s.entry = e.number WHERE e.number > $1 ORDER BY e.number LIMIT $2`, after, limit)
+	}, `SELECT e.number, s.entry IS NOT NULL FROM entries e LEFT JOIN seals s ON s.entry = e.number WHERE e.number > $1
+		ORDER BY e.number LIMIT $2`, after, limit)
 	return unlinked, last, err
 }
 
@@ -261,7 +265,8 @@ func (tx BookFaults) List(ctx context.Context, limit int) ([]BookFault, error) {
 
 // After is BookFaults behind a number.
 func (tx BookFaults) After(ctx context.Context, after int64, limit int) ([]BookFault, error) {
-	return faultColumns.rows(ctx, tx.Tx, "list faults of the books", `FROM book_faults WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+	return faultColumns.rows(ctx, tx.Tx, "list faults of the books",
+		`FROM book_faults WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
 }
 
 // Assets returns the oldest fault of each asset, and the oldest of those that concern them all.
@@ -286,7 +291,8 @@ func (tx BookFaults) Put(ctx context.Context, f BookFault) error {
 
 // Drop forgets a fault that is gone.
 func (tx BookFaults) Drop(ctx context.Context, kind, ref string) error {
-	_, err := tx.exec(ctx, "forget a fault of the books", `DELETE FROM book_faults WHERE kind = $1 AND ref = $2`, kind, ref)
+	_, err := tx.exec(ctx, "forget a fault of the books",
+		`DELETE FROM book_faults WHERE kind = $1 AND ref = $2`, kind, ref)
 	return err
 }
 

@@ -9,8 +9,9 @@ import (
 // maxStatements bounds how many statements of a connection stay prepared. Texts with lists of other lengths are others.
 const maxStatements = 512
 
-// cachedConnector opens connections to SQLite that keep their statements prepared. Preparing one again each time takes longer
-// than running it: sqlite3_prepare_v2 parses the text and plans it. A connection to PostgreSQL does so by itself.
+// cachedConnector opens connections to SQLite that keep their statements prepared. Preparing one again each time
+// takes longer than running it: sqlite3_prepare_v2 parses the text and plans it. A connection to PostgreSQL does so
+// by itself.
 type cachedConnector struct {
 	driver.Connector
 	image []byte // a database to begin with, in memory; none: what the connector names
@@ -91,12 +92,12 @@ func (c *cachedConn) statement(ctx context.Context, query string) *cachedStateme
 	return s
 }
 
-// lone are parameters by whose value SQLite would plan: in a limit (sqlite3ExprIsInteger, 3.48 and later), and compared with
-// what the condition of a partial index may name (exprCompareVariable).
+// lone are parameters by whose value SQLite would plan: in a limit (sqlite3ExprIsInteger, 3.48 and later), and
+// compared with what the condition of a partial index may name (exprCompareVariable).
 var lone = regexp.MustCompile(`(\sLIMIT\s|\s=\s)\$([0-9]+)`)
 
-// steady makes expressions of parameters by whose value SQLite would plan: it prepares a statement that has one again each
-// time that it is bound.
+// steady makes expressions of parameters by whose value SQLite would plan: it prepares a statement that has one again
+// each time that it is bound.
 func steady(query string) string { return lone.ReplaceAllString(query, "$1+$$$2") }
 
 func (c *cachedConn) context(ctx context.Context) context.Context {

@@ -39,7 +39,8 @@ func (tx Charges) Insert(ctx context.Context, c bursar.Charge) error {
 
 // Get returns an account's charge with its confirmed deposits; another account's is ErrNotFound.
 func (tx Charges) Get(ctx context.Context, account, id bursar.ID) (bursar.Charge, error) {
-	c, err := chargeColumns.one(ctx, tx.Tx, "read charge", chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
+	c, err := chargeColumns.one(ctx, tx.Tx, "read charge",
+		chargeFrom+` WHERE c.id = $1 AND c.account_id = $2`, id, account)
 	if err != nil {
 		return c, err
 	}

@@ -32,10 +32,12 @@ func (tx Deliveries) Find(ctx context.Context, f DeliveryFilter, page Page) ([]D
 	return rows(ctx, tx.Tx, "list deliveries", deliveryColumns.scan, query+` ORDER BY number DESC LIMIT $3`, args...)
 }
 
-// EnableAll allows a URL that answered 410 Gone again for every account, or for one, and returns for which it was disabled.
+// EnableAll allows a URL that answered 410 Gone again for every account, or for one, and returns for which it was
+// disabled.
 func (tx WebhookURLs) EnableAll(ctx context.Context, account bursar.ID, url string) ([]bursar.ID, error) {
 	return rows(ctx, tx.Tx, "enable URL", scanOne[bursar.ID],
-		`DELETE FROM dead_urls WHERE url = $1 AND (account_id = $2 OR $3) RETURNING account_id`, url, account, account.IsZero())
+		`DELETE FROM dead_urls WHERE url = $1 AND (account_id = $2 OR $3) RETURNING account_id`,
+		url, account, account.IsZero())
 }
 
 // Waiting is what an account's receiver at a URL was not sent because it had answered 410 Gone.

@@ -39,8 +39,8 @@ const depositFrom = `FROM deposits d LEFT JOIN wallets w ON w.number = d.wallet
 	LEFT JOIN webhook_rules rc ON rc.account_id = w.account_id AND rc.currency = w.currency
 	LEFT JOIN webhook_rules ra ON ra.account_id = w.account_id AND ra.currency = ''`
 
-// Arrival is a deposit to be recorded, with the number of its wallet (0: none), the height from which it counts, and how
-// many endpoints have to report it before it is credited (0: none).
+// Arrival is a deposit to be recorded, with the number of its wallet (0: none), the height from which it counts, and
+// how many endpoints have to report it before it is credited (0: none).
 type Arrival struct {
 	bursar.Deposit
 	Wallet     int64
@@ -48,10 +48,10 @@ type Arrival struct {
 	Opinions   int
 }
 
-// Record records value seen in a block. The same value again, from a rescan or in another block, is the same
-// deposit: one that had been reorged out is pending again there, with what it delivers there (a contract may send another
-// amount in another block), any other is left as it is. It reports whether anything
-// was written, and the deposit's ID, which is the first one's.
+// Record records value seen in a block. The same value again, from a rescan or in another block, is the same deposit:
+// one that had been reorged out is pending again there, with what it delivers there (a contract may send another
+// amount in another block), any other is left as it is. It reports whether anything was written, and the deposit's
+// ID, which is the first one's.
 func (tx Deposits) Record(ctx context.Context, a Arrival) (id bursar.ID, written bool, err error) {
 	var wallet any
 	if a.Wallet != 0 {
@@ -122,7 +122,8 @@ func (tx Deposits) InsertInternal(ctx context.Context, a Arrival) error {
 // InBlock returns every deposit that stands in the block at a height: none that is orphaned or reversed.
 func (tx Deposits) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.Deposit, error) {
 	return depositColumns.rows(ctx, tx.Tx, "list block's deposits", depositFrom+
-		` WHERE d.chain = $1 AND d.height = $2 AND d.status <> 'orphaned' AND d.status <> 'reversed' ORDER BY d.number`, string(chain), int64(height))
+		` WHERE d.chain = $1 AND d.height = $2 AND d.status <> 'orphaned' AND d.status <> 'reversed' ORDER BY d.number`,
+		string(chain), int64(height))
 }
 
 // SetStatus moves a deposit along its transition table; d is as it was read in this transaction.
@@ -155,7 +156,8 @@ func (tx Deposits) SetStatus(ctx context.Context, d bursar.Deposit, next bursar.
 
 // Get returns an account's deposit; another account's is ErrNotFound.
 func (tx Deposits) Get(ctx context.Context, account, id bursar.ID) (bursar.Deposit, error) {
-	return depositColumns.one(ctx, tx.Tx, "read deposit", depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
+	return depositColumns.one(ctx, tx.Tx, "read deposit",
+		depositFrom+` WHERE d.id = $1 AND d.account_id = $2`, id, account)
 }
 
 // ByID returns a deposit whoever's it is.
@@ -164,7 +166,8 @@ func (tx Deposits) ByID(ctx context.Context, id bursar.ID) (bursar.Deposit, erro
 }
 
 // ByTx returns an account's deposits in a transaction of any of the chains, in the transaction's order.
-func (tx Deposits) ByTx(ctx context.Context, account bursar.ID, chains []bursar.ChainID, txIDs []string) ([]bursar.Deposit, error) {
+func (tx Deposits) ByTx(ctx context.Context, account bursar.ID, chains []bursar.ChainID,
+	txIDs []string) ([]bursar.Deposit, error) {
 	args := []any{account}
 	for _, c := range chains {
 		args = append(args, string(c))
@@ -172,8 +175,10 @@ func (tx Deposits) ByTx(ctx context.Context, account bursar.ID, chains []bursar.
 	for _, id := range txIDs {
 		args = append(args, id)
 	}
-	return depositColumns.rows(ctx, tx.Tx, "list deposits by hash", depositFrom+` WHERE d.account_id = $1 AND d.chain IN (`+
-		list(len(chains), 1)+`) AND d.tx_id IN (`+list(len(txIDs), 1+len(chains))+`) ORDER BY d.chain, d.output, d.number`, args...)
+	return depositColumns.rows(ctx, tx.Tx, "list deposits by hash",
+		depositFrom+` WHERE d.account_id = $1 AND d.chain IN (`+
+			list(len(chains), 1)+`) AND d.tx_id IN (`+list(len(txIDs), 1+len(chains))+`) ORDER BY d.chain, d.output, d.number`,
+		args...)
 }
 
 // List returns what arrived at an account's wallet, newest first; another account's wallet is ErrNotFound.
@@ -186,8 +191,8 @@ func (tx Deposits) List(ctx context.Context, account, wallet bursar.ID, page Pag
 		` WHERE d.wallet = $1 AND d.number < $2 ORDER BY d.number DESC LIMIT $3`, w.Number, page.bound(), page.Limit)
 }
 
-// AnyReversed reports whether a deposit of an account was credited and reversed, and is not credited again now: it is gone, or
-// in a block that is not final yet, or came back too small.
+// AnyReversed reports whether a deposit of an account was credited and reversed, and is not credited again now: it is
+// gone, or in a block that is not final yet, or came back too small.
 func (tx Deposits) AnyReversed(ctx context.Context, account bursar.ID) (bool, error) {
 	found, err := rows(ctx, tx.Tx, "look for reversed deposits", func(s scanner) (d bursar.Deposit, err error) {
 		return d, s.Scan(&d.ID, &d.Status, &d.Reversals)

@@ -58,7 +58,8 @@ var destinationColumns = columnsOf([]column[bursar.Destination]{
 
 // Insert adds a destination and returns it. One that is there already, for the same currency or for all, stays
 // as it is, its hold included, and is returned with added false.
-func (tx Destinations) Insert(ctx context.Context, d bursar.Destination) (kept bursar.Destination, added bool, err error) {
+func (tx Destinations) Insert(ctx context.Context,
+	d bursar.Destination) (kept bursar.Destination, added bool, err error) {
 	query, args := values{
 		{"id", d.ID},
 		{"account_id", d.AccountID},
@@ -95,12 +96,14 @@ func (tx Destinations) Count(ctx context.Context, account bursar.ID) (n int, err
 
 // List returns an account's destinations, newest first.
 func (tx Destinations) List(ctx context.Context, account bursar.ID, page Page) ([]bursar.Destination, error) {
-	return destinationColumns.rows(ctx, tx.Tx, "list destinations", `FROM destinations WHERE account_id = $1 AND number < $2
+	return destinationColumns.rows(ctx, tx.Tx, "list destinations",
+		`FROM destinations WHERE account_id = $1 AND number < $2
 		ORDER BY number DESC LIMIT $3`, account, page.bound(), page.Limit)
 }
 
 // To returns an account's destinations at an address, memo included: one for each currency, or for all.
-func (tx Destinations) To(ctx context.Context, account bursar.ID, family bursar.Family, to bursar.Address) ([]bursar.Destination, error) {
+func (tx Destinations) To(ctx context.Context, account bursar.ID, family bursar.Family,
+	to bursar.Address) ([]bursar.Destination, error) {
 	return destinationColumns.rows(ctx, tx.Tx, "read destinations", `FROM destinations
 		WHERE account_id = $1 AND family = $2 AND base = $3 AND memo = $4`, account, string(family), to.Base, memoValue(to))
 }

@@ -78,8 +78,10 @@ func (tx Deliveries) Lease(ctx context.Context, until time.Time, limit int) ([]D
 	if err := tx.byIndex(ctx); err != nil {
 		return nil, err
 	}
-	leased, err := rows(ctx, tx.Tx, "lease deliveries", deliveryColumns.scan, `UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
-		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`) RETURNING `+deliveryColumns.names,
+	leased, err := rows(ctx, tx.Tx, "lease deliveries", deliveryColumns.scan,
+		`UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (
+		SELECT number FROM events WHERE status = 'pending' AND next_at <= $1 ORDER BY next_at LIMIT $3`+tx.skipLocked()+`)
+		RETURNING `+deliveryColumns.names,
 		micros(tx.now), micros(until), limit)
 	slices.SortFunc(leased, func(a, b Delivery) int { return cmp.Compare(a.Number, b.Number) }) // RETURNING has no order
 	return leased, err
@@ -104,7 +106,8 @@ func (tx Deliveries) Release(ctx context.Context, leased []Claimed) error {
 // NextDue returns when the next event is due, and false when none waits.
 func (tx Deliveries) NextDue(ctx context.Context) (time.Time, bool, error) {
 	var at time.Time
-	err := tx.row(ctx, "read next delivery", `SELECT COALESCE((SELECT next_at FROM events WHERE status = 'pending' ORDER BY next_at LIMIT 1), 0)`, nil, instant{&at})
+	err := tx.row(ctx, "read next delivery", `SELECT COALESCE(
+		(SELECT next_at FROM events WHERE status = 'pending' ORDER BY next_at LIMIT 1), 0)`, nil, instant{&at})
 	return at, err == nil && !at.IsZero(), err
 }
 
@@ -135,10 +138,11 @@ type Outcome struct {
 	NextAt time.Time
 }
 
-// RecordAttempts notes attempts and what they came to. One whose event was leased again meanwhile, by a worker that took it
-// for dead, changes nothing but the log.
+// RecordAttempts notes attempts and what they came to. One whose event was leased again meanwhile, by a worker that
+// took it for dead, changes nothing but the log.
 func (tx Deliveries) RecordAttempts(ctx context.Context, outcomes []Outcome) error {
-	err := tx.updateEvents(ctx, outcomes, "record attempts", `status = o.status, next_at = o.next_at, last_code = o.code, last_error = o.error,
+	err := tx.updateEvents(ctx, outcomes, "record attempts",
+		`status = o.status, next_at = o.next_at, last_code = o.code, last_error = o.error,
 		delivered_at = o.delivered_at, tries = o.tries`)
 	if err != nil {
 		return err
@@ -171,11 +175,13 @@ func (tx Deliveries) List(ctx context.Context, account bursar.ID, page Page) ([]
 
 // Disable stops deliveries to a URL of an account that answered 410 Gone: those that wait, and those to come.
 func (tx WebhookURLs) Disable(ctx context.Context, account bursar.ID, url string) error {
-	_, err := tx.exec(ctx, "disable URL", `INSERT INTO dead_urls(account_id, url, at) VALUES ($1, $2, $3) ON CONFLICT (account_id, url) DO NOTHING`, account, url, micros(tx.now))
+	_, err := tx.exec(ctx, "disable URL", `INSERT INTO dead_urls(account_id, url, at) VALUES ($1, $2, $3)
+		ON CONFLICT (account_id, url) DO NOTHING`, account, url, micros(tx.now))
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "disable deliveries", `UPDATE events SET status = 'disabled' WHERE account_id = $1 AND url = $2 AND status = 'pending'`, account, url)
+	_, err = tx.exec(ctx, "disable deliveries",
+		`UPDATE events SET status = 'disabled' WHERE account_id = $1 AND url = $2 AND status = 'pending'`, account, url)
 	return err
 }
 
@@ -188,6 +194,7 @@ func (tx WebhookURLs) Enable(ctx context.Context, account bursar.ID, url string)
 // Disabled reports whether a URL of an account answered 410 Gone.
 func (tx WebhookURLs) Disabled(ctx context.Context, account bursar.ID, url string) (bool, error) {
 	var n int64
-	err := tx.row(ctx, "look up URL", `SELECT COUNT(*) FROM dead_urls WHERE account_id = $1 AND url = $2`, []any{account, url}, &n)
+	err := tx.row(ctx, "look up URL",
+		`SELECT COUNT(*) FROM dead_urls WHERE account_id = $1 AND url = $2`, []any{account, url}, &n)
 	return n > 0, err
 }

@@ -91,23 +91,27 @@ func (tx ExternalSpends) Put(ctx context.Context, x ExternalSpend) error {
 
 // Get returns an external spend by its number, or ErrNotFound.
 func (tx ExternalSpends) Get(ctx context.Context, number int64) (ExternalSpend, error) {
-	return externalColumns.one(ctx, tx.Tx, "read external spend", `FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
+	return externalColumns.one(ctx, tx.Tx, "read external spend",
+		`FROM external_spends WHERE number = $1`+tx.forUpdate(), number)
 }
 
 // ByTx returns the external spend of a transaction, or ErrNotFound.
 func (tx ExternalSpends) ByTx(ctx context.Context, chain bursar.ChainID, txID string) (ExternalSpend, error) {
-	return externalColumns.one(ctx, tx.Tx, "look up external spend", `FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
+	return externalColumns.one(ctx, tx.Tx, "look up external spend",
+		`FROM external_spends WHERE chain = $1 AND tx_id = $2`, string(chain), txID)
 }
 
 // List returns the external spends of a chain, or of all for "", that have a status, oldest first.
-func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status ExternalStatus, limit int) ([]ExternalSpend, error) {
+func (tx ExternalSpends) List(ctx context.Context, chain bursar.ChainID, status ExternalStatus,
+	limit int) ([]ExternalSpend, error) {
 	return externalColumns.rows(ctx, tx.Tx, "list external spends", `FROM external_spends
 		WHERE (chain = $1 OR $1 = '') AND status = $2 ORDER BY number LIMIT $3`, string(chain), string(status), limit)
 }
 
 // AnyUnclear reports whether an operator has to say of an external spend of a chain what it was.
 func (tx ExternalSpends) AnyUnclear(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
-	err = tx.row(ctx, "look for unclear external spends", `SELECT EXISTS (SELECT 1 FROM external_spends WHERE chain = $1 AND status = 'unclear')`, []any{string(chain)}, &found)
+	err = tx.row(ctx, "look for unclear external spends", `SELECT EXISTS (
+		SELECT 1 FROM external_spends WHERE chain = $1 AND status = 'unclear')`, []any{string(chain)}, &found)
 	return found, err
 }
 
@@ -136,12 +140,14 @@ func (tx ExternalSpends) Behind(ctx context.Context, outgoing bursar.ID) (Extern
 
 // Drop notes that the external spends of a block are in none any more, since it is reorged out.
 func (tx ExternalSpends) Drop(ctx context.Context, chain bursar.ChainID, height uint64) error {
-	_, err := tx.exec(ctx, "drop external spends", `UPDATE external_spends SET height = 0 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
+	_, err := tx.exec(ctx, "drop external spends",
+		`UPDATE external_spends SET height = 0 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
 	return err
 }
 
 // Move notes the block of a transaction of ours that was an external spend, and reports whether it was one.
 func (tx ExternalSpends) Move(ctx context.Context, chain bursar.ChainID, txID string, height uint64) (bool, error) {
-	n, err := tx.exec(ctx, "move external spend", `UPDATE external_spends SET height = $3 WHERE chain = $1 AND tx_id = $2`, string(chain), txID, int64(height))
+	n, err := tx.exec(ctx, "move external spend",
+		`UPDATE external_spends SET height = $3 WHERE chain = $1 AND tx_id = $2`, string(chain), txID, int64(height))
 	return n > 0, err
 }

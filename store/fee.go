@@ -27,7 +27,8 @@ func (tx FeeRules) Set(ctx context.Context, r bursar.FeeRule) error {
 		{"fixed", r.Fee.Fixed},
 		{"set_at", micros(tx.now)},
 	}.insertInto("fee_rules")
-	_, err := tx.exec(ctx, "set fee", query+` ON CONFLICT (account_id, currency, kind) DO UPDATE SET network = excluded.network,
+	_, err := tx.exec(ctx, "set fee", query+`
+		ON CONFLICT (account_id, currency, kind) DO UPDATE SET network = excluded.network,
 		millionths = excluded.millionths, fixed = excluded.fixed, set_at = excluded.set_at`, args...)
 	return err
 }
@@ -35,7 +36,8 @@ func (tx FeeRules) Set(ctx context.Context, r bursar.FeeRule) error {
 // Clear takes back what was set for an account and a currency, or everything for "", and returns how many rules
 // that were.
 func (tx FeeRules) Clear(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode) (int64, error) {
-	return tx.exec(ctx, "clear fees", `DELETE FROM fee_rules WHERE account_id = $1 AND (currency = $2 OR $2 = '')`, account, string(currency))
+	return tx.exec(ctx, "clear fees",
+		`DELETE FROM fee_rules WHERE account_id = $1 AND (currency = $2 OR $2 = '')`, account, string(currency))
 }
 
 // Of returns the rules of accounts; most accounts have none.

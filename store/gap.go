@@ -25,7 +25,8 @@ func (tx GapAddresses) Add(ctx context.Context, family bursar.Family, gaps []Gap
 
 // After returns a family's gap addresses whose number is above after, in order.
 func (tx GapAddresses) After(ctx context.Context, family bursar.Family, after int64) ([]GapAddress, error) {
-	return rows(ctx, tx.Tx, "list gap addresses", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND number > $2 ORDER BY number`,
+	return rows(ctx, tx.Tx, "list gap addresses", scanGap,
+		`SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND number > $2 ORDER BY number`,
 		string(family), after)
 }
 
@@ -38,5 +39,6 @@ func scanGap(s scanner) (g GapAddress, err error) {
 
 // Get returns the gap address at a base, or ErrNotFound.
 func (tx GapAddresses) Get(ctx context.Context, family bursar.Family, base string) (GapAddress, error) {
-	return one(ctx, tx.Tx, "look up gap address", scanGap, `SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND base = $2`, string(family), base)
+	return one(ctx, tx.Tx, "look up gap address", scanGap,
+		`SELECT number, key_index, base FROM gap_addresses WHERE family = $1 AND base = $2`, string(family), base)
 }

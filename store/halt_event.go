@@ -18,7 +18,8 @@ func (tx Halts) End(ctx context.Context, h Halt) (int64, error) {
 	if err := tx.lockHalted(ctx, h.Scope); err != nil {
 		return 0, err
 	}
-	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`, string(h.Scope), string(h.Kind), h.Ref)
+	n, err := tx.exec(ctx, "resume", `DELETE FROM halts WHERE scope = $1 AND kind = $2 AND (ref = $3 OR $3 = '')`,
+		string(h.Scope), string(h.Kind), h.Ref)
 	if err != nil || n == 0 {
 		return 0, err
 	}
@@ -47,5 +48,6 @@ func (tx *Tx) haltsChanged(ctx context.Context, e HaltEvent) error {
 
 // Events returns the newest beginnings and ends of halts, newest first.
 func (tx Halts) Events(ctx context.Context, limit int) ([]HaltEvent, error) {
-	return haltEventColumns.rows(ctx, tx.Tx, "list what was halted", `FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
+	return haltEventColumns.rows(ctx, tx.Tx, "list what was halted",
+		`FROM halt_events ORDER BY number DESC LIMIT $1`, limit)
 }

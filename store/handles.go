@@ -1,6 +1,7 @@
 package store
 
-// A handle reads and writes one kind of object in its transaction. Its methods stand in the files named after the object.
+// A handle reads and writes one kind of object in its transaction. Its methods stand in the files named after the
+// object.
 type (
 	// APIKeys reads and writes the keys of accounts, of which only hashes are stored.
 	APIKeys struct{ *Tx }

@@ -35,9 +35,9 @@ func (in *insertion) add(row values) {
 // text is the statement for n rows.
 func (in *insertion) text(n int) string { return in.into + tuples(n, in.width, 0) + in.after }
 
-// insertRows writes rows. PostgreSQL takes them in one statement. On SQLite a prepared statement for one row, run again and
-// again, is several times faster: there is no way to and fro to save, and binding thousands of values by number costs the
-// square of their count.
+// insertRows writes rows. PostgreSQL takes them in one statement. On SQLite a prepared statement for one row, run
+// again and again, is several times faster: there is no way to and fro to save, and binding thousands of values by
+// number costs the square of their count.
 func (tx *Tx) insertRows(ctx context.Context, in insertion) error {
 	if len(in.args) == 0 {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Forgotten is an outgoing transaction that was signed and that the database has forgotten, as the journal outside it says.
+// Forgotten is an outgoing transaction that was signed and that the database has forgotten, as the journal outside it
+// says.
 type Forgotten struct {
 	Chain   bursar.ChainID
 	Number  int64 // of the signature
@@ -52,7 +53,8 @@ func (tx ForgottenPayments) Note(ctx context.Context, f Forgotten) error {
 // List returns what waits to be put back on a chain, in the order in which it was signed.
 func (tx ForgottenPayments) List(ctx context.Context, chain bursar.ChainID, limit int) ([]Forgotten, error) {
 	return rows(ctx, tx.Tx, "list forgotten outgoing transactions", tx.forgotten,
-		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`, string(chain), limit)
+		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0 ORDER BY number LIMIT $2`,
+		string(chain), limit)
 }
 
 // Name names a forgotten transaction by its place in the journal.
@@ -91,7 +93,8 @@ func (tx *Tx) forgotten(s scanner) (Forgotten, error) {
 
 // Any reports whether anything waits to be put back on a chain.
 func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (found bool, err error) {
-	err = tx.row(ctx, "look for forgotten outgoing transactions", `SELECT EXISTS (SELECT 1 FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0)`,
+	err = tx.row(ctx, "look for forgotten outgoing transactions",
+		`SELECT EXISTS (SELECT 1 FROM forgotten_payments WHERE chain = $1 AND put_back_at = 0)`,
 		[]any{string(chain)}, &found)
 	return found, err
 }
@@ -99,13 +102,15 @@ func (tx ForgottenPayments) Any(ctx context.Context, chain bursar.ChainID) (foun
 // Left reports whether a forgotten outgoing transaction was dealt with.
 func (tx ForgottenPayments) Left(ctx context.Context, chain bursar.ChainID, number int64) (bool, error) {
 	found, err := rows(ctx, tx.Tx, "look up a forgotten outgoing transaction", tx.forgotten,
-		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`, string(chain), number)
+		forgottenColumns.query+`FROM forgotten_payments WHERE chain = $1 AND number = $2 AND put_back_at > 0`,
+		string(chain), number)
 	return len(found) == 1 && !found[0].Altered, err
 }
 
 // PutBack notes that a forgotten outgoing transaction is known again.
 func (tx ForgottenPayments) PutBack(ctx context.Context, f Forgotten) error {
-	return tx.change(ctx, "note an outgoing transaction as known again", `UPDATE forgotten_payments SET put_back_at = $3, error = ''
+	return tx.change(ctx, "note an outgoing transaction as known again",
+		`UPDATE forgotten_payments SET put_back_at = $3, error = ''
 		WHERE chain = $1 AND number = $2`, string(f.Chain), f.Number, micros(tx.now))
 }
 
@@ -129,8 +134,9 @@ func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID
 		for i, id := range ids[:n] {
 			args[i] = id
 		}
-		found, err := rows(ctx, tx.Tx, "look up outgoing transactions", func(s scanner) (k known, err error) { return k, s.Scan(&k.id, &k.status) },
-			`SELECT id, status FROM outgoing_txs WHERE id IN (`+list(n, 0)+`)`, args...)
+		found, err := rows(ctx, tx.Tx, "look up outgoing transactions", func(s scanner) (k known, err error) {
+			return k, s.Scan(&k.id, &k.status)
+		}, `SELECT id, status FROM outgoing_txs WHERE id IN (`+list(n, 0)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +148,8 @@ func (tx Outgoing) Statuses(ctx context.Context, ids []bursar.ID) (map[bursar.ID
 	return statuses, nil
 }
 
-// UnpaidAmong returns those of some withdrawals and returns that the database does not take for paid, or for ended otherwise.
+// UnpaidAmong returns those of some withdrawals and returns that the database does not take for paid, or for ended
+// otherwise.
 func (tx Withdrawals) UnpaidAmong(ctx context.Context, orders []bursar.ID) (unpaid []bursar.ID, err error) {
 	for chunk := range slices.Chunk(orders, 500) {
 		args := make([]any, len(chunk))
@@ -166,13 +173,15 @@ const settingKeeper = "keeper:"
 
 // NameKeeper notes that marks of a name are used with the database. ForgetKeepers forgets all others: they are lost.
 func (tx Settings) NameKeeper(ctx context.Context, name string) error {
-	_, err := tx.exec(ctx, "note marks", `INSERT INTO settings(name, value) VALUES ($1, 'used') ON CONFLICT (name) DO NOTHING`, settingKeeper+name)
+	_, err := tx.exec(ctx, "note marks",
+		`INSERT INTO settings(name, value) VALUES ($1, 'used') ON CONFLICT (name) DO NOTHING`, settingKeeper+name)
 	return err
 }
 
 // ForgetKeepers is described at NameKeeper.
 func (tx Settings) ForgetKeepers(ctx context.Context, but string) error {
-	_, err := tx.exec(ctx, "forget marks", `DELETE FROM settings WHERE name LIKE 'keeper:%' AND name <> $1`, settingKeeper+but)
+	_, err := tx.exec(ctx, "forget marks",
+		`DELETE FROM settings WHERE name LIKE 'keeper:%' AND name <> $1`, settingKeeper+but)
 	return err
 }
 

@@ -20,8 +20,8 @@ func (tx Ledger) Post(ctx context.Context, entries ...ledger.Entry) error {
 	return cmp.Or(err, errors.Join(errs...))
 }
 
-// PostEach writes each entry that can be posted, in order, and returns for each nil or why it was refused; a refused entry
-// leaves no trace. The second error is the database's and concerns all of them.
+// PostEach writes each entry that can be posted, in order, and returns for each nil or why it was refused; a refused
+// entry leaves no trace. The second error is the database's and concerns all of them.
 //
 // Balances are locked in the order of their names, so transactions that post to the same accounts wait for each other
 // and never in a circle.
@@ -122,8 +122,8 @@ func byName(a, b ledger.Key) int {
 	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Asset, b.Asset))
 }
 
-// lockBalances reads the entries' balances for writing. Those that do not exist are created first, because a row that is
-// not there cannot be locked.
+// lockBalances reads the entries' balances for writing. Those that do not exist are created first, because a row that
+// is not there cannot be locked.
 func (tx *Tx) lockBalances(ctx context.Context, entries []ledger.Entry) (ledger.Books, error) {
 	keys := sortedKeys(entries)
 	books, err := tx.readBalances(ctx, keys, tx.forUpdate())
@@ -138,8 +138,9 @@ func (tx *Tx) lockBalances(ctx context.Context, entries []ledger.Entry) (ledger.
 	for i := range keys {
 		values[i] = fmt.Sprintf("($%d, $%d, '0', '0')", 2*i+1, 2*i+2)
 	}
-	_, err = tx.exec(ctx, "create balances", `INSERT INTO balances(account, asset, debits, credits) VALUES `+joinComma(values)+
-		` ON CONFLICT (account, asset) DO NOTHING`, args...)
+	_, err = tx.exec(ctx, "create balances",
+		`INSERT INTO balances(account, asset, debits, credits) VALUES `+joinComma(values)+
+			` ON CONFLICT (account, asset) DO NOTHING`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,8 @@ func (tx *Tx) readBalances(ctx context.Context, keys []ledger.Key, lock string) 
 		err := s.Scan(&k.Account, &k.Asset, &b.Debits, &b.Credits)
 		books[k] = b
 		return struct{}{}, err
-	}, `SELECT account, asset, debits, credits FROM balances WHERE (account, asset) IN (VALUES `+tuples(len(keys), 2, 0)+`) ORDER BY account, asset`+lock, args...)
+	}, `SELECT account, asset, debits, credits FROM balances WHERE (account, asset) IN (VALUES `+tuples(len(keys), 2, 0)+`)
+		ORDER BY account, asset`+lock, args...)
 	return books, err
 }
 
@@ -201,8 +203,8 @@ func below(k ledger.Key, b ledger.Balance) bool {
 	return negative && k.Account.Type() == ledger.Liability
 }
 
-// ReversalNumber returns how often the thing of that name was taken back by entries of a kind, which are named <name>/1, <name>/2
-// and so on.
+// ReversalNumber returns how often the thing of that name was taken back by entries of a kind, which are named
+// <name>/1, <name>/2 and so on.
 func (tx Ledger) ReversalNumber(ctx context.Context, kind ledger.Kind, name string) (int, error) {
 	for round := 0; ; round++ {
 		var there bool
@@ -222,7 +224,8 @@ func (tx Ledger) IsPosted(ctx context.Context, e ledger.Entry) (there bool, err 
 }
 
 // Balance returns one account's balance in one asset, zero where nothing was ever posted.
-func (tx Ledger) Balance(ctx context.Context, account ledger.Account, asset bursar.CurrencyCode) (ledger.Balance, error) {
+func (tx Ledger) Balance(ctx context.Context, account ledger.Account,
+	asset bursar.CurrencyCode) (ledger.Balance, error) {
 	var b ledger.Balance
 	err := tx.row(ctx, "read balance", `SELECT debits, credits FROM balances WHERE account = $1 AND asset = $2`,
 		[]any{string(account), string(asset)}, &b.Debits, &b.Credits)

@@ -7,7 +7,8 @@ import (
 )
 
 // RecordFunding notes what a transaction in the block at a height used up, that brought UTXOs of ours.
-func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, txID string, inputs []string) error {
+func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height uint64, txID string,
+	inputs []string) error {
 	in := insertion{what: "record funding", table: "fundings", rows: len(inputs),
 		after: ` ON CONFLICT (chain, tx_id, input) DO UPDATE SET height = excluded.height`}
 	for _, input := range inputs {
@@ -16,14 +17,17 @@ func (tx UTXOs) RecordFunding(ctx context.Context, chain bursar.ChainID, height 
 	return tx.insertRows(ctx, in)
 }
 
-// ForgetFunding forgets what was recorded in blocks below a height, which can be reorged out no more. What has left it stays.
+// ForgetFunding forgets what was recorded in blocks below a height, which can be reorged out no more. What has left
+// it stays.
 func (tx UTXOs) ForgetFunding(ctx context.Context, chain bursar.ChainID, below uint64) error {
-	_, err := tx.exec(ctx, "forget funding", `DELETE FROM fundings WHERE chain = $1 AND height >= 0 AND height < $2`, string(chain), int64(below))
+	_, err := tx.exec(ctx, "forget funding",
+		`DELETE FROM fundings WHERE chain = $1 AND height >= 0 AND height < $2`, string(chain), int64(below))
 	return err
 }
 
 // RecordUsed notes that a transaction of others, in the block at a height, used some outputs.
-func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string, outputs ...string) error {
+func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uint64, txID string,
+	outputs ...string) error {
 	in := insertion{what: "record used outputs", table: "used_outputs", rows: len(outputs),
 		after: ` ON CONFLICT (chain, resource, tx_id) DO UPDATE SET height = excluded.height`}
 	for _, output := range outputs {
@@ -32,14 +36,16 @@ func (tx UTXOs) RecordUsed(ctx context.Context, chain bursar.ChainID, height uin
 	return tx.insertRows(ctx, in)
 }
 
-// DropUses takes back what was recorded of a block that is reorged out: who used what, and what funded UTXOs of ours, whose
-// inputs are watched from then on.
+// DropUses takes back what was recorded of a block that is reorged out: who used what, and what funded UTXOs of ours,
+// whose inputs are watched from then on.
 func (tx UTXOs) DropUses(ctx context.Context, chain bursar.ChainID, height uint64) error {
-	_, err := tx.exec(ctx, "drop used outputs", `DELETE FROM used_outputs WHERE chain = $1 AND height = $2`, string(chain), int64(height))
+	_, err := tx.exec(ctx, "drop used outputs",
+		`DELETE FROM used_outputs WHERE chain = $1 AND height = $2`, string(chain), int64(height))
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, "drop funding", `UPDATE fundings SET height = -1 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
+	_, err = tx.exec(ctx, "drop funding",
+		`UPDATE fundings SET height = -1 WHERE chain = $1 AND height = $2`, string(chain), int64(height))
 	return err
 }
 
@@ -67,11 +73,13 @@ func (tx UTXOs) OursAmong(ctx context.Context, chain bursar.ChainID, outputs []s
 	return ours, nil
 }
 
-// Lost returns those UTXOs of an outgoing transaction's reservations that can never be used by it, as the final blocks up to a height prove:
+// Lost returns those UTXOs of an outgoing transaction's reservations that can never be used by it, as the final
+// blocks up to a height prove:
 //
 //   - a transaction of others has used it;
 //   - another outgoing transaction to which it was moved, to make this one void, is final;
-//   - it is change of another outgoing transaction that ended without it: proven never to be included, or included in another version;
+//   - it is change of another outgoing transaction that ended without it: proven never to be included, or included in
+//     another version;
 //   - the transaction that made it was reorged out, and another one has used what that transaction would need.
 //
 // A reservation begins with the 64 characters of its transaction's id.
@@ -79,10 +87,13 @@ func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint6
 	return rows(ctx, tx.Tx, "list lost reservations", scanOne[string], `SELECT k.resource FROM reservations k
 		WHERE k.outgoing_id = $1 AND (
 			EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = k.chain AND u.resource = k.resource AND u.height <= $2
-				AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id AND v.outgoing_id = k.outgoing_id))
-			OR EXISTS (SELECT 1 FROM utxos c JOIN outgoing_txs m ON m.id = c.made_by WHERE c.chain = k.chain AND c.resource = k.resource
+				AND NOT EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.chain = u.chain AND v.tx_id = u.tx_id
+					AND v.outgoing_id = k.outgoing_id))
+			OR EXISTS (SELECT 1 FROM utxos c JOIN outgoing_txs m ON m.id = c.made_by
+				WHERE c.chain = k.chain AND c.resource = k.resource
 				AND (m.status = 'abandoned' OR m.status = 'final' AND m.height <= $2 AND m.tx_id <> substr(k.resource, 1, 64)))
-			OR EXISTS (SELECT 1 FROM utxos c JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.resource, 1, 64) AND f.height = -1
+			OR EXISTS (SELECT 1 FROM utxos c
+				JOIN fundings f ON f.chain = c.chain AND f.tx_id = substr(c.resource, 1, 64) AND f.height = -1
 				JOIN used_outputs u ON u.chain = f.chain AND u.resource = f.input AND u.tx_id <> f.tx_id AND u.height <= $2
 				WHERE c.chain = k.chain AND c.resource = k.resource AND c.height = -1 AND c.made_by IS NULL))
 		UNION SELECT v.resource FROM moved_reservations v JOIN outgoing_txs m ON m.id = v.to_outgoing
@@ -92,15 +103,18 @@ func (tx Reservations) Lost(ctx context.Context, outgoing bursar.ID, final uint6
 
 // Count counts the UTXOs in blocks up to a height that no outgoing transaction has reserved, up to a limit.
 func (tx UTXOs) Count(ctx context.Context, chain bursar.ChainID, final uint64, limit int) (n int, err error) {
-	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (SELECT 1 FROM utxos c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
+	err = tx.row(ctx, "count UTXOs", `SELECT COUNT(*) FROM (
+		SELECT 1 FROM utxos c WHERE c.chain = $1 AND c.spent = FALSE AND c.height > 0 AND c.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource) LIMIT $3) AS found`,
 		[]any{string(chain), int64(final), limit}, &n)
 	return n, err
 }
 
 // AnyWaits reports whether a new outgoing transaction of a chain waits for one thing.
-func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID, what bursar.OutgoingWait) (waits bool, err error) {
-	err = tx.row(ctx, "look for waiting outgoing transactions", `SELECT EXISTS (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
+func (tx Outgoing) AnyWaits(ctx context.Context, chain bursar.ChainID,
+	what bursar.OutgoingWait) (waits bool, err error) {
+	err = tx.row(ctx, "look for waiting outgoing transactions",
+		`SELECT EXISTS (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND status = 'new' AND waits_for = $2)`,
 		[]any{string(chain), string(what)}, &waits)
 	return waits, err
 }

@@ -14,8 +14,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date. Several replicas may start at once: on PostgreSQL they take turns by an advisory
-// lock, on SQLite by its one writer.
+// migrate brings the schema up to date. Several replicas may start at once: on PostgreSQL they take turns by an
+// advisory lock, on SQLite by its one writer.
 func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 	if db.postgres { // which may take longer than any other statement
 		var err error
@@ -56,8 +56,8 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 	return err
 }
 
-// haltsEverywhere is the migration that made freezes halts. An account's id has no text that both databases know, so that what
-// was frozen is written by adoptFreezes.
+// haltsEverywhere is the migration that made freezes halts. An account's id has no text that both databases know, so
+// that what was frozen is written by adoptFreezes.
 const haltsEverywhere = 11
 
 // migrationLock is an arbitrary number that only this service's migrations lock.
@@ -76,7 +76,10 @@ func (t sqliteText) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &textFile{Reader: strings.NewReader(strings.ReplaceAll(string(text), "BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")), name: name}, nil
+	return &textFile{
+		Reader: strings.NewReader(strings.ReplaceAll(string(text), "BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")),
+		name:   name,
+	}, nil
 }
 
 type textFile struct {

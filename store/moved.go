@@ -6,20 +6,24 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Moved is a reservation that was taken from one outgoing transaction and given to another, which is to make the first void.
+// Moved is a reservation that was taken from one outgoing transaction and given to another, which is to make the
+// first void.
 type Moved struct {
 	Claim    string
 	From, To bursar.ID
 }
 
 // Move gives reservations of one outgoing transaction to another. They are noted until UndoMove.
-func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to bursar.ID, reservations []string) error {
+func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to bursar.ID,
+	reservations []string) error {
 	for _, reservation := range reservations {
-		if err := tx.changeOr(ctx, "move reservation", ErrClaimed, `UPDATE reservations SET outgoing_id = $4 WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`,
+		if err := tx.changeOr(ctx, "move reservation", ErrClaimed,
+			`UPDATE reservations SET outgoing_id = $4 WHERE chain = $1 AND resource = $2 AND outgoing_id = $3`,
 			string(chain), reservation, from, to); err != nil {
 			return err
 		}
-		if _, err := tx.exec(ctx, "note moved reservation", `INSERT INTO moved_reservations(chain, resource, from_outgoing, to_outgoing) VALUES ($1, $2, $3, $4)`,
+		if _, err := tx.exec(ctx, "note moved reservation",
+			`INSERT INTO moved_reservations(chain, resource, from_outgoing, to_outgoing) VALUES ($1, $2, $3, $4)`,
 			string(chain), reservation, from, to); err != nil {
 			return err
 		}
@@ -27,15 +31,18 @@ func (tx Reservations) Move(ctx context.Context, chain bursar.ChainID, from, to 
 	return nil
 }
 
-// UndoMove gives the reservations back that were moved to an outgoing transaction. What is not reserved any more is reserved again.
+// UndoMove gives the reservations back that were moved to an outgoing transaction. What is not reserved any more is
+// reserved again.
 func (tx Reservations) UndoMove(ctx context.Context, chain bursar.ChainID, to bursar.ID) error {
 	moved, err := tx.MovedTo(ctx, to)
 	if err != nil {
 		return err
 	}
 	for _, m := range moved {
-		if _, err := tx.exec(ctx, "move reservation back", `INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
-			ON CONFLICT (chain, resource) DO UPDATE SET outgoing_id = $3 WHERE reservations.outgoing_id = $4`, string(chain), m.Claim, m.From, to); err != nil {
+		if _, err := tx.exec(ctx, "move reservation back",
+			`INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
+			ON CONFLICT (chain, resource) DO UPDATE SET outgoing_id = $3 WHERE reservations.outgoing_id = $4`,
+			string(chain), m.Claim, m.From, to); err != nil {
 			return err
 		}
 	}
@@ -52,15 +59,18 @@ func scanMoved(s scanner) (m Moved, err error) {
 
 // MovedFrom returns the reservations that were taken from an outgoing transaction.
 func (tx Reservations) MovedFrom(ctx context.Context, from bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx.Tx, "list moved reservations", scanMoved, selectMoved+` WHERE from_outgoing = $1 ORDER BY resource`, from)
+	return rows(ctx, tx.Tx, "list moved reservations", scanMoved, selectMoved+` WHERE from_outgoing = $1
+		ORDER BY resource`, from)
 }
 
 // MovedTo returns the reservations that an outgoing transaction got from another.
 func (tx Reservations) MovedTo(ctx context.Context, to bursar.ID) ([]Moved, error) {
-	return rows(ctx, tx.Tx, "list moved reservations", scanMoved, selectMoved+` WHERE to_outgoing = $1 ORDER BY resource`, to)
+	return rows(ctx, tx.Tx, "list moved reservations", scanMoved, selectMoved+` WHERE to_outgoing = $1
+		ORDER BY resource`, to)
 }
 
-// Surviving returns which reservations of an outgoing transaction are UTXOs in blocks up to a height that nothing else has used.
+// Surviving returns which reservations of an outgoing transaction are UTXOs in blocks up to a height that nothing
+// else has used.
 func (tx Reservations) Surviving(ctx context.Context, outgoing bursar.ID, final uint64) ([]string, error) {
 	return rows(ctx, tx.Tx, "list surviving UTXOs", scanOne[string], `SELECT k.resource FROM reservations k
 		JOIN utxos c ON c.chain = k.chain AND c.resource = k.resource

@@ -66,7 +66,8 @@ func allUnaltered[T any](list []sealed[T], err error) ([]T, error) {
 
 // ListAltered returns the orders of one page that wait or are under way and whose facts are not those that were taken,
 // and where the next page begins: 0 after the last.
-func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (altered map[bursar.ID]bursar.CurrencyCode, next int64, err error) {
+func (tx Withdrawals) ListAltered(ctx context.Context, after int64,
+	limit int) (altered map[bursar.ID]bursar.CurrencyCode, next int64, err error) {
 	altered = map[bursar.ID]bursar.CurrencyCode{}
 	found, err := rows(ctx, tx.Tx, "look through open orders", tx.ordered,
 		orderColumns.query+`FROM withdrawals WHERE completed_at = 0 AND number > $1 ORDER BY number LIMIT $2`, after, limit)
@@ -82,7 +83,8 @@ func (tx Withdrawals) ListAltered(ctx context.Context, after int64, limit int) (
 		next = found[limit-1].it.Number
 	}
 	refunds, err := rows(ctx, tx.Tx, "look through open refunds", tx.refunded,
-		refundColumns.query+`FROM resolutions WHERE kind = 'return' AND status IN ('queued', 'signed') ORDER BY number LIMIT $1`, limit)
+		refundColumns.query+`FROM resolutions WHERE kind = 'return' AND status IN ('queued', 'signed')
+		ORDER BY number LIMIT $1`, limit)
 	for _, o := range refunds {
 		if o.altered != nil {
 			altered[o.it.ID] = o.it.Currency

@@ -3,14 +3,12 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/bursar/bursar"
 )
 
-// ErrClaimed is returned when a UTXO or a nonce belongs to another outgoing transaction.
-var ErrClaimed = errors.New("the reservation belongs to another transaction")
+const countVersions = `(SELECT COUNT(*) FROM outgoing_versions t WHERE t.outgoing_id = s.id)`
 
 var outgoingColumns = columnsOf([]column[bursar.OutgoingTx]{
 	{"s.number", func(p *bursar.OutgoingTx) any { return &p.Number }},
@@ -35,7 +33,7 @@ var outgoingColumns = columnsOf([]column[bursar.OutgoingTx]{
 	{"s.lacks", func(p *bursar.OutgoingTx) any { return &p.Lacks }},
 	{"s.missing", func(p *bursar.OutgoingTx) any { return &p.Missing }},
 	{"s.needed", func(p *bursar.OutgoingTx) any { return &p.Needed }},
-	{"(SELECT COUNT(*) FROM outgoing_versions t WHERE t.outgoing_id = s.id)", func(p *bursar.OutgoingTx) any { return &p.Versions }},
+	{countVersions, func(p *bursar.OutgoingTx) any { return &p.Versions }},
 	{"s.created_at", func(p *bursar.OutgoingTx) any { return instant{&p.CreatedAt} }},
 	{"s.updated_at", func(p *bursar.OutgoingTx) any { return instant{&p.UpdatedAt} }},
 })
@@ -72,23 +70,27 @@ func (tx Outgoing) Get(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, er
 
 // Lock returns an outgoing transaction that nobody else changes until the transaction ends, or ErrNotFound.
 func (tx Outgoing) Lock(ctx context.Context, id bursar.ID) (bursar.OutgoingTx, error) {
-	return outgoingColumns.one(ctx, tx.Tx, "lock outgoing transaction", `FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
+	return outgoingColumns.one(ctx, tx.Tx, "lock outgoing transaction",
+		`FROM outgoing_txs s WHERE s.id = $1`+tx.forUpdate(), id)
 }
 
 // Open returns the outgoing transactions of a chain that are neither final nor abandoned, oldest first.
 func (tx Outgoing) Open(ctx context.Context, chain bursar.ChainID, limit int) ([]bursar.OutgoingTx, error) {
 	return outgoingColumns.rows(ctx, tx.Tx, "list open outgoing transactions", `FROM outgoing_txs s
-		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`, string(chain), limit)
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number LIMIT $2`,
+		string(chain), limit)
 }
 
-// ReservedFrom returns the outgoing transactions from an address that have reserved what they use up and are not signed, oldest first.
+// ReservedFrom returns the outgoing transactions from an address that have reserved what they use up and are not
+// signed, oldest first.
 func (tx Outgoing) ReservedFrom(ctx context.Context, chain bursar.ChainID, base string) ([]bursar.OutgoingTx, error) {
 	return outgoingColumns.rows(ctx, tx.Tx, "list unsigned outgoing transactions", `FROM outgoing_txs s
-		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2 ORDER BY s.number`, string(chain), base)
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.status = 'claimed' AND s.base = $2
+		ORDER BY s.number`, string(chain), base)
 }
 
-// SetStatus moves an outgoing transaction along its transition table, or notes an error without moving it; p is as it was read in this
-// transaction, with Draft, Error and SentAt as they shall be.
+// SetStatus moves an outgoing transaction along its transition table, or notes an error without moving it; p is as it
+// was read in this transaction, with Draft, Error and SentAt as they shall be.
 func (tx Outgoing) SetStatus(ctx context.Context, p bursar.OutgoingTx, next bursar.OutgoingStatus) error {
 	if p.Status != next && !p.Status.MayBecome(next) {
 		return fmt.Errorf("outgoing transaction %s may not go from %s to %s", p.ID, p.Status, next)
@@ -111,42 +113,6 @@ func (tx Outgoing) SetRequest(ctx context.Context, id bursar.ID, order []byte) e
 	return tx.change(ctx, "complete order", `UPDATE outgoing_txs SET order_json = $2 WHERE id = $1`, id, string(order))
 }
 
-// Reserve makes UTXOs or nonces the outgoing transaction's own, or returns ErrClaimed when one is another's. Reserving again is harmless.
-func (tx Reservations) Reserve(ctx context.Context, p bursar.OutgoingTx, reservations []string) error {
-	for _, reservation := range reservations {
-		var owner bursar.ID
-		err := tx.row(ctx, "reserve", `INSERT INTO reservations(chain, resource, outgoing_id) VALUES ($1, $2, $3)
-			ON CONFLICT (chain, resource) DO UPDATE SET resource = excluded.resource RETURNING outgoing_id`, []any{string(p.Chain), reservation, p.ID}, &owner)
-		if err != nil {
-			return err
-		}
-		if owner != p.ID {
-			return fmt.Errorf("%w: %s", ErrClaimed, reservation)
-		}
-	}
-	return nil
-}
-
-// Free gives back what an outgoing transaction reserved. Only an outgoing transaction that was never signed, or that expired for good, may.
-func (tx Reservations) Free(ctx context.Context, id bursar.ID) error {
-	_, err := tx.exec(ctx, "free reservations", `DELETE FROM reservations WHERE outgoing_id = $1`, id)
-	return err
-}
-
-// Keep gives back what an outgoing transaction reserved beside the given reservations: what only versions of it reserved that can never be
-// included, because another version is in a final block.
-func (tx Reservations) Keep(ctx context.Context, id bursar.ID, reservations []string) error {
-	if len(reservations) == 0 {
-		return tx.Free(ctx, id)
-	}
-	args := []any{id}
-	for _, c := range reservations {
-		args = append(args, c)
-	}
-	_, err := tx.exec(ctx, "free reservations of other versions", `DELETE FROM reservations WHERE outgoing_id = $1 AND resource NOT IN (`+list(len(reservations), 1)+`)`, args...)
-	return err
-}
-
 // Version is one signed form of an outgoing transaction.
 type Version struct {
 	TxID     string
@@ -157,8 +123,9 @@ type Version struct {
 // nowKnown holds for a version that is stored again where its bytes were not known before.
 const nowKnown = `length(outgoing_versions.raw) = 0 AND outgoing_versions.outgoing_id = excluded.outgoing_id`
 
-// AddVersion stores signed bytes before they are sent anywhere, and names the outgoing transaction's newest transaction. One that the outgoing transaction
-// has already is named again, and its bytes are kept where they were not known; one of another outgoing transaction is ErrClaimed.
+// AddVersion stores signed bytes before they are sent anywhere, and names the outgoing transaction's newest
+// transaction. One that the outgoing transaction has already is named again, and its bytes are kept where they were
+// not known; one of another outgoing transaction is ErrClaimed.
 func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Version) error {
 	var owner bursar.ID
 	query, args := values{
@@ -184,7 +151,8 @@ func (tx Outgoing) AddVersion(ctx context.Context, p bursar.OutgoingTx, v Versio
 
 // GiveBytes stores the unsigned transaction and the signed bytes of a transaction of which only the ID was known.
 func (tx Outgoing) GiveBytes(ctx context.Context, chain bursar.ChainID, v Version) error {
-	return tx.change(ctx, "store bytes", `UPDATE outgoing_versions SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
+	return tx.change(ctx, "store bytes",
+		`UPDATE outgoing_versions SET draft_json = $3, raw = $4 WHERE chain = $1 AND tx_id = $2`,
 		string(chain), v.TxID, string(v.Unsigned), v.Raw)
 }
 
@@ -224,16 +192,20 @@ func (tx Outgoing) SentAmong(ctx context.Context, chain bursar.ChainID, txIDs []
 	return ours, nil
 }
 
-// OpenTxIDs returns every version's transaction of the outgoing transactions that are not yet final, and of those final at or above a height.
+// OpenTxIDs returns every version's transaction of the outgoing transactions that are not yet final, and of those
+// final at or above a height.
 func (tx Outgoing) OpenTxIDs(ctx context.Context, chain bursar.ChainID, fromHeight uint64) ([]string, error) {
 	return rows(ctx, tx.Tx, "list own transactions", scanOne[string],
-		`SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
-		UNION ALL SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id WHERE s.chain = $1 AND s.height >= $2 AND s.status = 'final'`,
+		`SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id
+		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned'
+		UNION ALL SELECT t.tx_id FROM outgoing_txs s JOIN outgoing_versions t ON t.outgoing_id = s.id
+		WHERE s.chain = $1 AND s.height >= $2 AND s.status = 'final'`,
 		string(chain), int64(fromHeight))
 }
 
 // Include notes that a version of an outgoing transaction is in the block at a height.
-func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool, fee bursar.Amount) error {
+func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, height uint64, failed bool,
+	fee bursar.Amount) error {
 	query, args := values{
 		{"tx_id", txID},
 		{"height", int64(height)},
@@ -245,17 +217,22 @@ func (tx Outgoing) Include(ctx context.Context, id bursar.ID, txID string, heigh
 	return tx.change(ctx, "note inclusion", query, args...)
 }
 
-// SetDelivered notes what the block that an outgoing transaction is in proves that it delivered; empty where its success is proof enough.
+// SetDelivered notes what the block that an outgoing transaction is in proves that it delivered; empty where its
+// success is proof enough.
 func (tx Outgoing) SetDelivered(ctx context.Context, id bursar.ID, delivered []byte) error {
-	return tx.change(ctx, "note what was delivered", `UPDATE outgoing_txs SET delivered = $2 WHERE id = $1`, id, string(delivered))
+	return tx.change(ctx, "note what was delivered",
+		`UPDATE outgoing_txs SET delivered = $2 WHERE id = $1`, id, string(delivered))
 }
 
-// Exclude returns the outgoing transactions of a block that was reorged out to the state of being sent and in no block. One with a version whose
-// bytes are not known was sent no later than in that block: how long it may still be included counts from there.
+// Exclude returns the outgoing transactions of a block that was reorged out to the state of being sent and in no
+// block. One with a version whose bytes are not known was sent no later than in that block: how long it may still be
+// included counts from there.
 func (tx Outgoing) Exclude(ctx context.Context, chain bursar.ChainID, height uint64) (int64, error) {
-	return tx.exec(ctx, "note exclusion", `UPDATE outgoing_txs SET height = 0, failed = FALSE, status = 'sent', updated_at = $3,
+	return tx.exec(ctx, "note exclusion",
+		`UPDATE outgoing_txs SET height = 0, failed = FALSE, status = 'sent', updated_at = $3,
 		sent_at_height = CASE WHEN sent_at_height > 0 AND sent_at_height < height
-			AND EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = outgoing_txs.id AND length(v.raw) = 0) THEN height ELSE sent_at_height END
+			AND EXISTS (SELECT 1 FROM outgoing_versions v WHERE v.outgoing_id = outgoing_txs.id AND length(v.raw) = 0)
+			THEN height ELSE sent_at_height END
 		WHERE chain = $1 AND height = $2 AND status <> 'abandoned'`, string(chain), int64(height), micros(tx.now))
 }
 
@@ -267,50 +244,18 @@ func (tx Outgoing) SettledAt(ctx context.Context, chain bursar.ChainID, height u
 
 // InBlock names the outgoing transactions that are in the block at a height.
 func (tx Outgoing) InBlock(ctx context.Context, chain bursar.ChainID, height uint64) ([]bursar.ID, error) {
-	return rows(ctx, tx.Tx, "list a block's outgoing transactions", scanOne[bursar.ID], `SELECT id FROM outgoing_txs WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
+	return rows(ctx, tx.Tx, "list a block's outgoing transactions", scanOne[bursar.ID],
+		`SELECT id FROM outgoing_txs WHERE chain = $1 AND height = $2 ORDER BY number`, string(chain), int64(height))
 }
 
-// SettleDue returns outgoing transactions that are in a block at or below final and not yet settled, oldest first; sweeps, for which nobody
-// waits, behind all others. One that was adopted and of which nobody can tell yet what it paid waits.
-func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64, limit int) ([]bursar.OutgoingTx, error) {
+// SettleDue returns outgoing transactions that are in a block at or below final and not yet settled, oldest first;
+// sweeps, for which nobody waits, behind all others. One that was adopted and of which nobody can tell yet what it
+// paid waits.
+func (tx Outgoing) SettleDue(ctx context.Context, chain bursar.ChainID, final uint64,
+	limit int) ([]bursar.OutgoingTx, error) {
 	return outgoingColumns.rows(ctx, tx.Tx, "list final outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.status <> 'final' AND s.status <> 'abandoned' AND s.height > 0 AND s.height <= $2
 		AND NOT EXISTS (SELECT 1 FROM external_spends x WHERE x.outgoing_id = s.id AND x.status = 'unclear')
 		ORDER BY CASE WHEN s.share = 'sweep' THEN 1 ELSE 0 END, s.number LIMIT $3`,
 		string(chain), int64(final), limit)
-}
-
-// Next returns the nonce that an address uses next, and false before the first: the lowest that was given back, or the
-// one that follows the last.
-func (tx Nonces) Next(ctx context.Context, chain bursar.ChainID, base string) (uint64, bool, error) {
-	var next int64
-	err := tx.row(ctx, "read nonce", `SELECT COALESCE((SELECT MIN(nonce) FROM free_nonces WHERE chain = $1 AND base = $2),
-		(SELECT next FROM nonces WHERE chain = $1 AND base = $2), -1)`, []any{string(chain), base}, &next)
-	return uint64(max(next, 0)), err == nil && next >= 0, err
-}
-
-// Use notes that an address uses a nonce.
-func (tx Nonces) Use(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
-	_, err := tx.exec(ctx, "use nonce", `DELETE FROM free_nonces WHERE chain = $1 AND base = $2 AND nonce = $3`, string(chain), base, int64(nonce))
-	if err != nil {
-		return err
-	}
-	_, err = tx.exec(ctx, "note nonce", `INSERT INTO nonces(chain, base, next) VALUES ($1, $2, $3)
-		ON CONFLICT (chain, base) DO UPDATE SET next = CASE WHEN excluded.next > nonces.next THEN excluded.next ELSE nonces.next END`,
-		string(chain), base, int64(nonce)+1)
-	return err
-}
-
-// Free gives back the nonce of a transaction that can never be included, so that the next one uses it; unless an external
-// spend has used it.
-func (tx Nonces) Free(ctx context.Context, chain bursar.ChainID, base string, nonce uint64) error {
-	used := false
-	err := tx.row(ctx, "look who used a nonce", `SELECT EXISTS (SELECT 1 FROM used_outputs WHERE chain = $1 AND resource = $2)`,
-		[]any{string(chain), fmt.Sprintf("%s/%d", base, nonce)}, &used)
-	if err != nil || used {
-		return err
-	}
-	_, err = tx.exec(ctx, "free nonce", `INSERT INTO free_nonces(chain, base, nonce) VALUES ($1, $2, $3) ON CONFLICT (chain, base, nonce) DO NOTHING`,
-		string(chain), base, int64(nonce))
-	return err
 }

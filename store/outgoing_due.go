@@ -6,25 +6,28 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// UnderWay returns outgoing transactions of one share of a chain that use something up and are in no block, in the order of their numbers
-// from the one behind after on.
-func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, after int64, limit int) ([]bursar.OutgoingTx, error) {
+// UnderWay returns outgoing transactions of one share of a chain that use something up and are in no block, in the
+// order of their numbers from the one behind after on.
+func (tx Outgoing) UnderWay(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, after int64,
+	limit int) ([]bursar.OutgoingTx, error) {
 	return outgoingColumns.rows(ctx, tx.Tx, "list outgoing transactions under way", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = $2 AND s.number > $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned'
 		ORDER BY s.number LIMIT $4`, string(chain), string(share), after, limit)
 }
 
-// New returns outgoing transactions of one share and currency of a chain that are not drafted: those that were never looked at in vain
-// first, then those for which that is the longest ago.
-func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
+// New returns outgoing transactions of one share and currency of a chain that are not drafted: those that were never
+// looked at in vain first, then those for which that is the longest ago.
+func (tx Outgoing) New(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+	currency bursar.CurrencyCode, limit int) ([]bursar.OutgoingTx, error) {
 	return outgoingColumns.rows(ctx, tx.Tx, "list new outgoing transactions", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.share = $2 AND s.currency = $3 AND s.status = 'new'
 		ORDER BY s.turn, s.number LIMIT $4`, string(chain), string(share), string(currency), limit)
 }
 
 // PassOver puts outgoing transactions that were looked at in vain behind all others of their share and currency.
-func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, ids []bursar.ID) error {
+func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+	currency bursar.CurrencyCode, ids []bursar.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -32,8 +35,10 @@ func (tx Outgoing) PassOver(ctx context.Context, chain bursar.ChainID, share bur
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	_, err := tx.exec(ctx, "pass over outgoing transactions", `UPDATE outgoing_txs SET turn = 1 + (SELECT COALESCE(MAX(o.turn), 0) FROM outgoing_txs o
-		WHERE o.chain = $1 AND o.share = $2 AND o.currency = $3 AND o.status = 'new') WHERE status = 'new' AND id IN (`+list(len(ids), 3)+`)`, args...)
+	_, err := tx.exec(ctx, "pass over outgoing transactions",
+		`UPDATE outgoing_txs SET turn = 1 + (SELECT COALESCE(MAX(o.turn), 0) FROM outgoing_txs o
+		WHERE o.chain = $1 AND o.share = $2 AND o.currency = $3 AND o.status = 'new')
+		WHERE status = 'new' AND id IN (`+list(len(ids), 3)+`)`, args...)
 	return err
 }
 
@@ -43,12 +48,15 @@ type Occupied struct {
 	N     int
 }
 
-// OccupiedBy returns how many outgoing transactions from an address are built or sent and in no block, by share. What is not drafted yet
-// occupies nothing.
-func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base string) (map[bursar.OutgoingShare]int, error) {
-	list, err := rows(ctx, tx.Tx, "count outgoing transactions under way", func(s scanner) (o Occupied, err error) { return o, s.Scan(&o.Share, &o.N) },
-		`SELECT share, COUNT(*) FROM outgoing_txs WHERE chain = $1 AND base = $2
-		AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' GROUP BY share`, string(chain), base)
+// OccupiedBy returns how many outgoing transactions from an address are built or sent and in no block, by share. What
+// is not drafted yet occupies nothing.
+func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID,
+	base string) (map[bursar.OutgoingShare]int, error) {
+	list, err := rows(ctx, tx.Tx, "count outgoing transactions under way", func(s scanner) (o Occupied, err error) {
+		return o, s.Scan(&o.Share, &o.N)
+	}, `SELECT share, COUNT(*) FROM outgoing_txs WHERE chain = $1 AND base = $2
+		AND height = 0 AND status <> 'new' AND status <> 'final' AND status <> 'abandoned' GROUP BY share`,
+		string(chain), base)
 	counts := map[bursar.OutgoingShare]int{}
 	for _, o := range list {
 		counts[o.Share] = o.N
@@ -56,16 +64,20 @@ func (tx Outgoing) OccupiedBy(ctx context.Context, chain bursar.ChainID, base st
 	return counts, err
 }
 
-// CountNew returns how many outgoing transactions of one share and currency are not drafted and wait for nothing that money or time brings,
-// counted up to a limit.
-func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, currency bursar.CurrencyCode, limit int) (n int, err error) {
-	err = tx.row(ctx, "count new outgoing transactions", `SELECT COUNT(*) FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND currency = $3
-		AND status = 'new' AND waits_for = '' LIMIT $4) AS found`, []any{string(chain), string(share), string(currency), limit}, &n)
+// CountNew returns how many outgoing transactions of one share and currency are not drafted and wait for nothing that
+// money or time brings, counted up to a limit.
+func (tx Outgoing) CountNew(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+	currency bursar.CurrencyCode, limit int) (n int, err error) {
+	err = tx.row(ctx, "count new outgoing transactions",
+		`SELECT COUNT(*) FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND currency = $3
+		AND status = 'new' AND waits_for = '' LIMIT $4) AS found`,
+		[]any{string(chain), string(share), string(currency), limit}, &n)
 	return n, err
 }
 
 // CountOpenShare returns how many outgoing transactions of a share are open, counted up to a limit.
-func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare, limit int) (n int, err error) {
+func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, share bursar.OutgoingShare,
+	limit int) (n int, err error) {
 	err = tx.row(ctx, "count open outgoing transactions", `SELECT COUNT(*) FROM (
 		SELECT 1 FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2 AND status = 'new' LIMIT $3) AS fresh
 		UNION ALL SELECT 1 FROM (SELECT 1 FROM outgoing_txs WHERE chain = $1 AND share = $2
@@ -74,8 +86,10 @@ func (tx Outgoing) CountOpenShare(ctx context.Context, chain bursar.ChainID, sha
 	return n, err
 }
 
-// OpenFrom returns the outgoing transactions of an address that are built or sent and in no block, but the given one, oldest first.
-func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string, but bursar.ID) ([]bursar.OutgoingTx, error) {
+// OpenFrom returns the outgoing transactions of an address that are built or sent and in no block, but the given one,
+// oldest first.
+func (tx Outgoing) OpenFrom(ctx context.Context, chain bursar.ChainID, base string,
+	but bursar.ID) ([]bursar.OutgoingTx, error) {
 	return outgoingColumns.rows(ctx, tx.Tx, "list outgoing transactions of an address", `FROM outgoing_txs s
 		WHERE s.chain = $1 AND s.base = $2 AND s.id <> $3
 		AND s.height = 0 AND s.status <> 'new' AND s.status <> 'final' AND s.status <> 'abandoned' ORDER BY s.number`,
@@ -111,8 +125,8 @@ var shortColumns = columnsOf([]column[bursar.OutgoingTx]{
 	{"needed", func(p *bursar.OutgoingTx) any { return &p.Needed }},
 })
 
-// Shortages returns what the new outgoing transactions of a chain wait for, sweeps left aside: for what those lack nobody waits. Its cost
-// grows with how many wait, up to maxShort of them.
+// Shortages returns what the new outgoing transactions of a chain wait for, sweeps left aside: for what those lack
+// nobody waits. Its cost grows with how many wait, up to maxShort of them.
 func (tx Outgoing) Shortages(ctx context.Context, chain bursar.ChainID) ([]Shortage, error) {
 	waiting, err := shortColumns.rows(ctx, tx.Tx, "list shortages", `FROM outgoing_txs WHERE chain = $1
 		AND status = 'new' AND waits_for <> '' AND share <> 'sweep' LIMIT $2`, string(chain), maxShort)

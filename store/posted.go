@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/hmac"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -19,7 +18,8 @@ type Posted struct {
 	Altered   bool  // somebody else than the audit wrote it
 }
 
-// sealPosted covers all that the audit notes of a balance: what it knows of a contradiction stands or falls with the sums.
+// sealPosted covers all that the audit notes of a balance: what it knows of a contradiction stands or falls with the
+// sums.
 func (k sealKey) sealPosted(key ledger.Key, p Posted) []byte {
 	f := k.sum("bursar posted v2")
 	f.text(string(key.Account))
@@ -112,12 +112,15 @@ func (tx Ledger) UncheckedPosted(ctx context.Context, after ledger.Key, limit in
 		AND (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3`, string(after.Account), string(after.Asset), limit)
 }
 
-// BookedAfter returns the keys of the balances, and of the sums, that follow a key, in order; together at least limit of
-// them where there are as many.
+// BookedAfter returns the keys of the balances, and of the sums, that follow a key, in order; together at least limit
+// of them where there are as many.
 func (tx Ledger) BookedAfter(ctx context.Context, after ledger.Key, limit int) ([]ledger.Key, error) {
 	key := func(s scanner) (k ledger.Key, err error) { return k, s.Scan(&k.Account, &k.Asset) }
-	return rows(ctx, tx.Tx, "list balances", key, `SELECT account, asset FROM (SELECT account, asset FROM balances WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) b
-		UNION SELECT account, asset FROM (SELECT account, asset FROM posted WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) p
+	return rows(ctx, tx.Tx, "list balances", key, `
+		SELECT account, asset FROM (
+			SELECT account, asset FROM balances WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) b
+		UNION SELECT account, asset FROM (
+			SELECT account, asset FROM posted WHERE (account, asset) > ($1, $2) ORDER BY account, asset LIMIT $3) p
 		ORDER BY account, asset LIMIT $3`, string(after.Account), string(after.Asset), limit)
 }
 
@@ -146,11 +149,13 @@ func (tx Ledger) PutPosted(ctx context.Context, sums map[ledger.Key]Posted) erro
 	return nil
 }
 
-// SealOld seals up to limit of the rows of each kind that were there before there were links, and reports whether there are
-// more. It does nothing once the first link is read: from then on a row without a seal was not written by this service.
+// SealOld seals up to limit of the rows of each kind that were there before there were links, and reports whether
+// there are more. It does nothing once the first link is read: from then on a row without a seal was not written by
+// this service.
 func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) {
 	found := map[ledger.Key]Posted{}
-	keys, err := rows(ctx, tx.Tx, "list old sums", tx.scanPosted(found), postedColumns.query+`FROM posted WHERE seal IS NULL LIMIT $1`, limit)
+	keys, err := rows(ctx, tx.Tx, "list old sums", tx.scanPosted(found), postedColumns.query+`FROM posted
+		WHERE seal IS NULL LIMIT $1`, limit)
 	if err == nil {
 		err = tx.PutPosted(ctx, found)
 	}
@@ -173,7 +178,8 @@ func (tx Ledger) SealOld(ctx context.Context, limit int) (more bool, err error) 
 	}
 	for _, o := range slices.Concat(old, refunds) {
 		table := map[string]string{orderWithdrawal: "withdrawals", orderRefund: "resolutions"}[o.kind]
-		if _, err := tx.exec(ctx, "seal an old order", fmt.Sprintf(`UPDATE %s SET seal = $2 WHERE id = $1`, table), o.id, tx.seal.sealOrder(o)); err != nil {
+		query := `UPDATE ` + table + ` SET seal = $2 WHERE id = $1`
+		if _, err := tx.exec(ctx, "seal an old order", query, o.id, tx.seal.sealOrder(o)); err != nil {
 			return false, err
 		}
 	}

@@ -62,7 +62,8 @@ func (tx Resolutions) Insert(ctx context.Context, n bursar.Resolution) error {
 
 // Standing returns the resolution of a deposit that has not failed, or ErrNotFound.
 func (tx Resolutions) Standing(ctx context.Context, deposit bursar.ID) (bursar.Resolution, error) {
-	return resolutionColumns.one(ctx, tx.Tx, "read resolution", `FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
+	return resolutionColumns.one(ctx, tx.Tx, "read resolution",
+		`FROM resolutions WHERE deposit_id = $1 AND status <> 'failed'`, deposit)
 }
 
 // About returns the newest resolution of each of the deposits that have one, by the deposit's ID.
@@ -74,7 +75,8 @@ func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map
 		for i, d := range deposits[:n] {
 			args[i] = d.ID
 		}
-		found, err := resolutionColumns.rows(ctx, tx.Tx, "list resolutions", `FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
+		found, err := resolutionColumns.rows(ctx, tx.Tx, "list resolutions",
+			`FROM resolutions WHERE deposit_id IN (`+list(n, 0)+`) ORDER BY number`, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -87,37 +89,46 @@ func (tx Resolutions) About(ctx context.Context, deposits []bursar.Deposit) (map
 }
 
 // AnyRefundQueued reports whether a refund in some of a chain's currencies waits for an outgoing transaction.
-func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (waits bool, err error) {
+func (tx Resolutions) AnyRefundQueued(ctx context.Context, chain bursar.ChainID,
+	codes []bursar.CurrencyCode) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
-	err = tx.row(ctx, "look for queued refunds", `SELECT EXISTS (SELECT 1 FROM resolutions WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
+	err = tx.row(ctx, "look for queued refunds",
+		`SELECT EXISTS (SELECT 1 FROM resolutions WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
 		AND currency IN (`+list(len(codes), 1)+`))`, codeArgs(codes, string(chain)), &waits)
 	return waits, err
 }
 
-// NextRefund returns the oldest refund in some of a chain's currencies that no outgoing transaction pays yet, or ErrNotFound; ErrAltered
-// where its facts are not those that were decided.
-func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (bursar.Resolution, error) {
+// NextRefund returns the oldest refund in some of a chain's currencies that no outgoing transaction pays yet, or
+// ErrNotFound; ErrAltered where its facts are not those that were decided.
+func (tx Resolutions) NextRefund(ctx context.Context, chain bursar.ChainID,
+	codes []bursar.CurrencyCode) (bursar.Resolution, error) {
 	if len(codes) == 0 {
 		return bursar.Resolution{}, missing{what: "read queued refund"}
 	}
 	o, err := one(ctx, tx.Tx, "read queued refund", tx.refunded, refundColumns.query+`FROM resolutions
-		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 1)+`) ORDER BY number LIMIT 1`,
+		WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 1)+`)
+		ORDER BY number LIMIT 1`,
 		codeArgs(codes, string(chain))...)
 	return o.unaltered(err)
 }
 
-// RefundPaidBy returns the refund that an outgoing transaction pays, or ErrNotFound for an outgoing transaction of another kind; ErrAltered as of Resolutions.NextRefund.
+// RefundPaidBy returns the refund that an outgoing transaction pays, or ErrNotFound for an outgoing transaction of
+// another kind; ErrAltered as of Resolutions.NextRefund.
 func (tx Resolutions) RefundPaidBy(ctx context.Context, outgoing bursar.ID) (bursar.Resolution, error) {
-	o, err := one(ctx, tx.Tx, "read paid refund", tx.refunded, refundColumns.query+`FROM resolutions WHERE outgoing_id = $1`, outgoing)
+	o, err := one(ctx, tx.Tx, "read paid refund", tx.refunded,
+		refundColumns.query+`FROM resolutions WHERE outgoing_id = $1`, outgoing)
 	return o.unaltered(err)
 }
 
-// OpenRefund reports whether a refund of a deposit has a transaction that may still be paid, other than that of a number.
+// OpenRefund reports whether a refund of a deposit has a transaction that may still be paid, other than that of a
+// number.
 func (tx Resolutions) OpenRefund(ctx context.Context, deposit bursar.ID, but int64) (open bool, err error) {
-	err = tx.row(ctx, "look for an open refund", `SELECT EXISTS (SELECT 1 FROM resolutions n JOIN outgoing_txs s ON s.id = n.outgoing_id
-		WHERE n.deposit_id = $1 AND n.number <> $2 AND s.status <> 'final' AND s.status <> 'abandoned')`, []any{deposit, but}, &open)
+	err = tx.row(ctx, "look for an open refund",
+		`SELECT EXISTS (SELECT 1 FROM resolutions n JOIN outgoing_txs s ON s.id = n.outgoing_id
+		WHERE n.deposit_id = $1 AND n.number <> $2 AND s.status <> 'final' AND s.status <> 'abandoned')`,
+		[]any{deposit, but}, &open)
 	return open, err
 }
 
@@ -141,8 +152,8 @@ func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Resolution, next b
 	return tx.changeOr(ctx, "set resolution", fmt.Errorf("resolution %s is no longer %s", n.ID, n.Status), query, args...)
 }
 
-// Unattributed returns value that fits no wallet and waits for the operator or for finality, newest first; all adds what
-// left its chain and what was decided.
+// Unattributed returns value that fits no wallet and waits for the operator or for finality, newest first; all adds
+// what left its chain and what was decided.
 func (tx Deposits) Unattributed(ctx context.Context, all bool, page Page) ([]bursar.Deposit, error) {
 	which := `d.purpose = 'unattributed' AND d.status IN ('pending', 'confirmed')`
 	if all {
@@ -160,7 +171,9 @@ func (tx Deposits) SetOwner(ctx context.Context, d bursar.Deposit, wallet int64,
 	if wallet != 0 {
 		number = wallet
 	}
-	seal, err := tx.resealed(ctx, d.ID, func(a *arrived) { a.Purpose, a.AccountID, a.wallet = d.Purpose, d.AccountID, wallet })
+	seal, err := tx.resealed(ctx, d.ID, func(a *arrived) {
+		a.Purpose, a.AccountID, a.wallet = d.Purpose, d.AccountID, wallet
+	})
 	if err != nil {
 		return err
 	}

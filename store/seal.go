@@ -17,16 +17,16 @@ import (
 // ErrAltered is returned for an order whose facts are not those that the service once took.
 var ErrAltered = errors.New("it was changed in the database after it was taken")
 
-// sealKey is what the books are sealed with. The empty key still finds an edit, but not one by somebody who also makes the
-// hashes again.
+// sealKey is what the books are sealed with. The empty key still finds an edit, but not one by somebody who also
+// makes the hashes again.
 type sealKey struct {
 	id  string // names the key; empty for none
 	key []byte
 }
 
-// SealWith has what is booked and ordered from now on sealed with a key that the database never holds: who can write to
-// the database alone then cannot change or forge an entry or an order without being found. Call it before the database is
-// used. A database that was sealed with a key once takes no entry from a process without that key.
+// SealWith has what is booked and ordered from now on sealed with a key that the database never holds: who can write
+// to the database alone then cannot change or forge an entry or an order without being found. Call it before the
+// database is used. A database that was sealed with a key once takes no entry from a process without that key.
 func (db *DB) SealWith(key []byte) {
 	db.seal = sealKey{key: key}
 	db.seal.id = hex.EncodeToString(db.seal.sum("bursar books key id v1").Sum(nil)[:8])
@@ -113,8 +113,8 @@ func (k sealKey) sealOrder(o orderFacts) []byte {
 	return f.Sum([]byte(k.id))
 }
 
-// check refuses an order that is not what its code was made for. Without a key, what was sealed with one cannot be judged:
-// such a process cannot sign either.
+// check refuses an order that is not what its code was made for. Without a key, what was sealed with one cannot be
+// judged: such a process cannot sign either.
 func (k sealKey) check(o orderFacts, seal []byte) error {
 	if k.id == "" && len(seal) > sha256.Size {
 		return nil

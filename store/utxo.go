@@ -52,46 +52,53 @@ func (tx UTXOs) Put(ctx context.Context, chain bursar.ChainID, c Coin) error {
 // DropAt takes the outputs of a block off the chain. Those that a transaction of ours made wait for it to be included
 // again; the others cannot be used until they come back.
 func (tx UTXOs) DropAt(ctx context.Context, chain bursar.ChainID, height uint64) error {
-	_, err := tx.exec(ctx, "drop UTXOs", `UPDATE utxos SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
+	_, err := tx.exec(ctx, "drop UTXOs",
+		`UPDATE utxos SET height = CASE WHEN made_by IS NULL THEN -1 ELSE 0 END WHERE chain = $1 AND height = $2`,
 		string(chain), int64(height))
 	return err
 }
 
 // DropOf takes the UTXOs off their block that a deposit's transaction gave its address, when it is not in that block.
 func (tx UTXOs) DropOf(ctx context.Context, d bursar.Deposit) error {
-	_, err := tx.exec(ctx, "drop a deposit's UTXOs", `UPDATE utxos SET height = -1 WHERE chain = $1 AND height = $2 AND base = $3 AND made_by IS NULL AND resource LIKE $4`,
+	_, err := tx.exec(ctx, "drop a deposit's UTXOs", `UPDATE utxos SET height = -1 WHERE chain = $1 AND height = $2
+		AND base = $3 AND made_by IS NULL AND resource LIKE $4`,
 		string(d.Chain), int64(d.Height), d.Address.Base, d.TxID+":%")
 	return err
 }
 
-// Spendable returns UTXOs that nobody has reserved but the given outgoing transaction, whose fee may be going to be bumped: those of others final
-// and mature, and change of ours in any block or in none. Change that is not final counts only while its transaction has a
-// single version: of two versions either may be included, and then the other's change never exists. A consolidation's
-// counts in a block only: it is so large that nodes would relay little behind it. Largest first, so that
-// a limit never hides money: as long as amounts have no leading zeros, length and text order them like numbers. What waits
-// for a second opinion is not spent: it may not be there. What an external spend has used is gone.
-func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID, limit int) ([]Coin, error) {
+// Spendable returns UTXOs that nobody has reserved but the given outgoing transaction, whose fee may be going to be
+// bumped: those of others final and mature, and change of ours in any block or in none. Change that is not final
+// counts only while its transaction has a single version: of two versions either may be included, and then the
+// other's change never exists. A consolidation's counts in a block only: it is so large that nodes would relay little
+// behind it. Largest first, so that a limit never hides money: as long as amounts have no leading zeros, length and
+// text order them like numbers. What waits for a second opinion is not spent: it may not be there. What an external
+// spend has used is gone.
+func (tx UTXOs) Spendable(ctx context.Context, chain bursar.ChainID, final, latest uint64, by bursar.ID,
+	limit int) ([]Coin, error) {
 	return utxoColumns.rows(ctx, tx.Tx, "list UTXOs", `FROM utxos c
 		WHERE c.chain = $1 AND c.spent = FALSE AND c.counts_from <= $3
 		AND (c.height > 0 AND c.height <= $2 OR c.made_by IS NOT NULL AND c.height >= 0 AND (c.height > 0 OR c.made_by <> $4)
 			AND (SELECT COUNT(*) FROM outgoing_versions v WHERE v.outgoing_id = c.made_by) = 1
 			AND (c.height > 0 OR NOT EXISTS (SELECT 1 FROM outgoing_txs m WHERE m.id = c.made_by AND m.kind = 'consolidation'))
 			OR EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id = $4))
-		AND NOT EXISTS (SELECT 1 FROM reservations k WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id <> $4)
+		AND NOT EXISTS (SELECT 1 FROM reservations k
+			WHERE k.chain = c.chain AND k.resource = c.resource AND k.outgoing_id <> $4)
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = c.chain AND u.resource = c.resource)
-		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base AND d.status = 'pending' AND d.opinions > 0)
+		AND NOT EXISTS (SELECT 1 FROM deposits d WHERE d.chain = c.chain AND d.height = c.height AND d.base = c.base
+			AND d.status = 'pending' AND d.opinions > 0)
 		ORDER BY LENGTH(c.amount) DESC, c.amount DESC LIMIT $5`, string(chain), int64(final), int64(latest), by, limit)
 }
 
-// StillSpendable reports whether every output is a UTXO of ours that was not reorged out, and that no external spend has used, since
-// it was listed.
+// StillSpendable reports whether every output is a UTXO of ours that was not reorged out, and that no external spend
+// has used, since it was listed.
 func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, outputs []string) (bool, error) {
 	args := []any{string(chain)}
 	for _, c := range outputs {
 		args = append(args, c)
 	}
 	var n int
-	err := tx.row(ctx, "check UTXOs", `SELECT COUNT(*) FROM utxos WHERE chain = $1 AND resource IN (`+list(len(outputs), 1)+`) AND spent = FALSE AND height >= 0
+	err := tx.row(ctx, "check UTXOs", `SELECT COUNT(*) FROM utxos
+		WHERE chain = $1 AND resource IN (`+list(len(outputs), 1)+`) AND spent = FALSE AND height >= 0
 		AND NOT EXISTS (SELECT 1 FROM used_outputs u WHERE u.chain = utxos.chain AND u.resource = utxos.resource)`, args, &n)
 	return n == len(outputs), err
 }
@@ -99,7 +106,8 @@ func (tx UTXOs) StillSpendable(ctx context.Context, chain bursar.ChainID, output
 // ChangeReserved reports whether another outgoing transaction uses an output that an outgoing transaction makes.
 func (tx UTXOs) ChangeReserved(ctx context.Context, id bursar.ID) (bool, error) {
 	var n int
-	err := tx.row(ctx, "look up change", `SELECT COUNT(*) FROM utxos c JOIN reservations k ON k.chain = c.chain AND k.resource = c.resource WHERE c.made_by = $1`, []any{id}, &n)
+	err := tx.row(ctx, "look up change", `SELECT COUNT(*) FROM utxos c JOIN reservations k ON k.chain = c.chain
+		AND k.resource = c.resource WHERE c.made_by = $1`, []any{id}, &n)
 	return n > 0, err
 }
 
@@ -117,7 +125,8 @@ func (tx UTXOs) Unspend(ctx context.Context, id bursar.ID) error {
 	return err
 }
 
-// SetSpent marks named UTXOs as gone, or as there again: those of a transaction that another one's reservation stands beside.
+// SetSpent marks named UTXOs as gone, or as there again: those of a transaction that another one's reservation stands
+// beside.
 func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, outputs []string, spent bool) error {
 	for len(outputs) > 0 {
 		n := min(len(outputs), 500)
@@ -125,7 +134,8 @@ func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, outputs []st
 		for _, c := range outputs[:n] {
 			args = append(args, c)
 		}
-		if _, err := tx.exec(ctx, "mark UTXOs", `UPDATE utxos SET spent = $2 WHERE chain = $1 AND resource IN (`+list(n, 2)+`)`, args...); err != nil {
+		if _, err := tx.exec(ctx, "mark UTXOs",
+			`UPDATE utxos SET spent = $2 WHERE chain = $1 AND resource IN (`+list(n, 2)+`)`, args...); err != nil {
 			return err
 		}
 		outputs = outputs[n:]
@@ -133,7 +143,8 @@ func (tx UTXOs) SetSpent(ctx context.Context, chain bursar.ChainID, outputs []st
 	return nil
 }
 
-// ForgetChange makes the unconfirmed change of an outgoing transaction unusable, when another version of it takes its place.
+// ForgetChange makes the unconfirmed change of an outgoing transaction unusable, when another version of it takes its
+// place.
 func (tx UTXOs) ForgetChange(ctx context.Context, id bursar.ID) error {
 	_, err := tx.exec(ctx, "forget change", `UPDATE utxos SET height = -1 WHERE made_by = $1 AND height = 0`, id)
 	return err
@@ -142,7 +153,8 @@ func (tx UTXOs) ForgetChange(ctx context.Context, id bursar.ID) error {
 // Sum returns the value of UTXOs in blocks at or below a height that no final transaction has spent.
 func (tx UTXOs) Sum(ctx context.Context, chain bursar.ChainID, height uint64) (bursar.Amount, error) {
 	amounts, err := rows(ctx, tx.Tx, "read unspent UTXOs", scanOne[bursar.Amount],
-		`SELECT amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`, string(chain), int64(height))
+		`SELECT amount FROM utxos WHERE chain = $1 AND spent = FALSE AND height > 0 AND height <= $2`,
+		string(chain), int64(height))
 	if err != nil {
 		return bursar.Amount{}, err
 	}

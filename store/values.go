@@ -33,8 +33,8 @@ func (v values) insertInto(table string) (query string, args []any) {
 	return b.String(), args
 }
 
-// update returns the statement that sets columns of a table's rows, and its arguments: first those of the condition, as it
-// numbers them.
+// update returns the statement that sets columns of a table's rows, and its arguments: first those of the condition,
+// as it numbers them.
 func (v values) update(table, where string, of ...any) (query string, args []any) {
 	args = append(make([]any, 0, len(of)+len(v)), of...)
 	var b strings.Builder

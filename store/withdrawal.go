@@ -47,13 +47,15 @@ func (tx Withdrawals) Insert(ctx context.Context, chain bursar.ChainID, w bursar
 
 // Get returns an account's withdrawal; another account's is ErrNotFound.
 func (tx Withdrawals) Get(ctx context.Context, account, id bursar.ID) (bursar.Withdrawal, error) {
-	return withdrawalColumns.one(ctx, tx.Tx, "read withdrawal", `FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
+	return withdrawalColumns.one(ctx, tx.Tx, "read withdrawal",
+		`FROM withdrawals WHERE id = $1 AND account_id = $2`, id, account)
 }
 
 // Lock returns a withdrawal whoever's it is and keeps it unchanged until the transaction ends. The error is
 // ErrAltered where its facts are not those that were taken.
 func (tx Withdrawals) Lock(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
-	o, err := one(ctx, tx.Tx, "lock withdrawal", tx.ordered, orderColumns.query+`FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
+	o, err := one(ctx, tx.Tx, "lock withdrawal", tx.ordered,
+		orderColumns.query+`FROM withdrawals WHERE id = $1`+tx.forUpdate(), id)
 	return o.unaltered(err)
 }
 
@@ -76,20 +78,24 @@ func (tx Withdrawals) Unfinished(ctx context.Context, limit int) ([]bursar.Withd
 // notFrozen leaves out the withdrawals of accounts that are frozen: they wait in the queue, and in nobody's way.
 const notFrozen = ` AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = withdrawals.account_id AND a.frozen <> '')`
 
-// AnyQueued reports whether a withdrawal of some of a chain's currencies waits for an outgoing transaction, whose account is not frozen.
-func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode) (waits bool, err error) {
+// AnyQueued reports whether a withdrawal of some of a chain's currencies waits for an outgoing transaction, whose
+// account is not frozen.
+func (tx Withdrawals) AnyQueued(ctx context.Context, chain bursar.ChainID,
+	codes []bursar.CurrencyCode) (waits bool, err error) {
 	if len(codes) == 0 {
 		return false, nil
 	}
-	err = tx.row(ctx, "look for queued withdrawals", `SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
+	err = tx.row(ctx, "look for queued withdrawals",
+		`SELECT EXISTS (SELECT 1 FROM withdrawals WHERE chain = $1 AND status = 'queued' AND outgoing_id IS NULL
 		AND currency IN (`+list(len(codes), 1)+`)`+notFrozen+`)`, codeArgs(codes, string(chain)), &waits)
 	return waits, err
 }
 
-// Queued returns withdrawals of some of a chain's currencies that no outgoing transaction pays yet, oldest first, locked until the
-// transaction ends. Those of other currencies and of frozen accounts do not stand in their way. The error is ErrAltered where
-// the facts of one are not those that were taken.
-func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode, limit int) ([]bursar.Withdrawal, error) {
+// Queued returns withdrawals of some of a chain's currencies that no outgoing transaction pays yet, oldest first,
+// locked until the transaction ends. Those of other currencies and of frozen accounts do not stand in their way. The
+// error is ErrAltered where the facts of one are not those that were taken.
+func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []bursar.CurrencyCode,
+	limit int) ([]bursar.Withdrawal, error) {
 	if len(codes) == 0 {
 		return nil, nil
 	}
@@ -100,10 +106,12 @@ func (tx Withdrawals) Queued(ctx context.Context, chain bursar.ChainID, codes []
 
 // PaidBy returns the withdrawals that an outgoing transaction pays, in the order they were taken, or ErrAltered.
 func (tx Withdrawals) PaidBy(ctx context.Context, outgoing bursar.ID) ([]bursar.Withdrawal, error) {
-	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered, orderColumns.query+`FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), outgoing))
+	return allUnaltered(rows(ctx, tx.Tx, "list paid withdrawals", tx.ordered,
+		orderColumns.query+`FROM withdrawals WHERE outgoing_id = $1 ORDER BY number`+tx.forUpdate(), outgoing))
 }
 
-// AssignOutgoing gives queued withdrawals to an outgoing transaction, or, for the zero ID, takes them back into the queue.
+// AssignOutgoing gives queued withdrawals to an outgoing transaction, or, for the zero ID, takes them back into the
+// queue.
 func (tx Withdrawals) AssignOutgoing(ctx context.Context, w bursar.Withdrawal, outgoing bursar.ID) error {
 	return tx.changeOr(ctx, "assign outgoing transaction", fmt.Errorf("withdrawal %s is no longer %s", w.ID, w.Status),
 		`UPDATE withdrawals SET outgoing_id = $3 WHERE id = $1 AND status = $2`, w.ID, string(w.Status), outgoing)

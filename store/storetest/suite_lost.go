@@ -37,7 +37,14 @@ func (b *lostBench) want(final uint64, why string, want ...string) {
 func (b *lostBench) make(n byte, txID string) (p bursar.OutgoingTx) {
 	b.Helper()
 	do(b.T, b.db, func(tx *store.Tx) (err error) {
-		p = bursar.OutgoingTx{ID: bursar.ID{n}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: []byte("{}")}
+		p = bursar.OutgoingTx{
+			ID:       bursar.ID{n},
+			Chain:    bursar.Bitcoin,
+			Kind:     "withdrawal",
+			Currency: "BTC",
+			Base:     "hot",
+			Order:    []byte("{}"),
+		}
 		if _, err = tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
 		}

@@ -13,8 +13,19 @@ func strays(t *testing.T, db *store.DB, n byte) []bursar.Deposit {
 	list := make([]bursar.Deposit, n)
 	do(t, db, func(tx *store.Tx) error {
 		for i := range list {
-			d := bursar.Deposit{ID: bursar.ID{8, byte(i)}, Purpose: bursar.ForUnattributed, Currency: "BTC", Chain: bursar.Bitcoin, TxID: "stray",
-				Output: uint32(i), Address: bursar.Address{Base: "astray"}, Amount: bursar.Units(100), Height: 7, BlockHash: "b", SeenAt: tx.Now()}
+			d := bursar.Deposit{
+				ID:        bursar.ID{8, byte(i)},
+				Purpose:   bursar.ForUnattributed,
+				Currency:  "BTC",
+				Chain:     bursar.Bitcoin,
+				TxID:      "stray",
+				Output:    uint32(i),
+				Address:   bursar.Address{Base: "astray"},
+				Amount:    bursar.Units(100),
+				Height:    7,
+				BlockHash: "b",
+				SeenAt:    tx.Now(),
+			}
 			if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
 				return err
 			}
@@ -34,8 +45,19 @@ func strays(t *testing.T, db *store.DB, n byte) []bursar.Deposit {
 
 func resolutions(t *testing.T, db *store.DB) {
 	found := strays(t, db, 3)
-	first := bursar.Resolution{ID: bursar.ID{9, 1}, DepositID: found[0].ID, Chain: bursar.Bitcoin, Currency: "BTC", Kind: bursar.ResolutionRefund, Status: bursar.ResolutionQueued,
-		Note: "why", Address: bursar.Address{Base: "out", Memo: 7, HasMemo: true}, Amount: bursar.Units(90), Fee: bursar.Units(10), DecidedAt: db.Now()}
+	first := bursar.Resolution{
+		ID:        bursar.ID{9, 1},
+		DepositID: found[0].ID,
+		Chain:     bursar.Bitcoin,
+		Currency:  "BTC",
+		Kind:      bursar.ResolutionRefund,
+		Status:    bursar.ResolutionQueued,
+		Note:      "why",
+		Address:   bursar.Address{Base: "out", Memo: 7, HasMemo: true},
+		Amount:    bursar.Units(90),
+		Fee:       bursar.Units(10),
+		DecidedAt: db.Now(),
+	}
 	second := first
 	second.ID, second.Kind, second.Status = bursar.ID{9, 2}, bursar.ResolutionKeep, bursar.ResolutionDone
 	do(t, db, func(tx *store.Tx) error { return tx.Resolutions().Insert(ctx, first) })
@@ -43,14 +65,16 @@ func resolutions(t *testing.T, db *store.DB) {
 	p := newOutgoing(t, db, 1)
 	do(t, db, func(tx *store.Tx) error {
 		n, err := tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"})
-		if err != nil || n.ID != first.ID || n.Address != first.Address || n.Amount != first.Amount || n.Fee != first.Fee || n.Note != "why" || !n.SpendID.IsZero() {
+		if err != nil || n.ID != first.ID || n.Address != first.Address || n.Amount != first.Amount || n.Fee != first.Fee ||
+			n.Note != "why" || !n.SpendID.IsZero() {
 			t.Errorf("read back %+v, %v", n, err)
 		}
 		n.SpendID = p.ID
 		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued); err != nil {
 			return err
 		}
-		if waits, err := tx.Resolutions().AnyRefundQueued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}); waits || err != nil {
+		if waits, err := tx.Resolutions().AnyRefundQueued(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"}); waits ||
+			err != nil {
 			t.Errorf("a refund with an outgoing transaction waits: %v, %v", waits, err)
 		}
 		_, err = tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"})
@@ -106,19 +130,31 @@ func owners(t *testing.T, db *store.DB) {
 	lists(3, 3)
 	mine := found[0]
 	mine.Purpose, mine.AccountID, mine.Fee = bursar.ForWallet, account, bursar.Units(5)
-	n := bursar.Resolution{ID: bursar.ID{9}, DepositID: mine.ID, Chain: bursar.Bitcoin, Currency: "BTC", Kind: bursar.ResolutionAssign, Status: bursar.ResolutionDone, AccountID: account, WalletID: w.ID}
+	n := bursar.Resolution{
+		ID:        bursar.ID{9},
+		DepositID: mine.ID,
+		Chain:     bursar.Bitcoin,
+		Currency:  "BTC",
+		Kind:      bursar.ResolutionAssign,
+		Status:    bursar.ResolutionDone,
+		AccountID: account,
+		WalletID:  w.ID,
+	}
 	do(t, db, func(tx *store.Tx) error {
 		if err := tx.Deposits().SetOwner(ctx, mine, w.Number, bursar.ForUnattributed); err != nil {
 			return err
 		}
 		return tx.Resolutions().Insert(ctx, n)
 	})
-	if db.Do(ctx, func(tx *store.Tx) error { return tx.Deposits().SetOwner(ctx, mine, w.Number, bursar.ForUnattributed) }) == nil {
+	if db.Do(ctx, func(tx *store.Tx) error {
+		return tx.Deposits().SetOwner(ctx, mine, w.Number, bursar.ForUnattributed)
+	}) == nil {
 		t.Error("what is assigned was assigned again")
 	}
 	do(t, db, func(tx *store.Tx) error {
 		list, err := tx.Deposits().List(ctx, account, w.ID, store.Page{Limit: 10})
-		if len(list) != 1 || list[0].ID != mine.ID || list[0].WalletID != w.ID || list[0].AccountID != account || list[0].Fee != bursar.Units(5) || list[0].Webhook != w.Webhook {
+		if len(list) != 1 || list[0].ID != mine.ID || list[0].WalletID != w.ID || list[0].AccountID != account ||
+			list[0].Fee != bursar.Units(5) || list[0].Webhook != w.Webhook {
 			t.Errorf("the wallet has %+v", list)
 		}
 		if err != nil {
