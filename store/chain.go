@@ -86,7 +86,7 @@ type Lease struct {
 	Token  int64
 }
 
-// Acquire takes or renews the lead of a chain for ttl; it reports false while another replica holds it.
+// Acquire takes or renews the lease of a chain for ttl; it reports false while another replica holds it.
 func (tx Leases) Acquire(ctx context.Context, chain bursar.ChainID, holder string,
 	ttl time.Duration) (Lease, bool, error) {
 	lease := Lease{Chain: chain, Holder: holder}
