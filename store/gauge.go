@@ -53,9 +53,18 @@ func (tx Queues) DueDeliveries(ctx context.Context) (Queue, error) {
 // OperatorBalances returns the balances of the operator's side of the books: everything but customers' accounts.
 func (tx Ledger) OperatorBalances(ctx context.Context) (map[ledger.Key]ledger.Balance, error) {
 	balances := map[ledger.Key]ledger.Balance{}
-	for _, account := range []ledger.Account{ledger.Custody, ledger.Capital, ledger.Drawings, ledger.Unattributed,
-		ledger.Returning, ledger.BelowMinimum, ledger.DepositFees,
-		ledger.WithdrawalFees, ledger.NetworkFees, ledger.Losses} {
+	for _, account := range []ledger.Account{
+		ledger.Custody,
+		ledger.Capital,
+		ledger.Drawings,
+		ledger.Unattributed,
+		ledger.Returning,
+		ledger.BelowMinimum,
+		ledger.DepositFees,
+		ledger.WithdrawalFees,
+		ledger.NetworkFees,
+		ledger.Losses,
+	} {
 		found, err := tx.Balances(ctx, account)
 		if err != nil {
 			return nil, err

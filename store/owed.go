@@ -59,19 +59,29 @@ type holdOf struct {
 	from []ledger.Key  // the balances that it was taken from
 }
 
+// endsOrHolds are the kinds of entries that hold an order's money or end the order.
+var endsOrHolds = []ledger.Kind{
+	ledger.KindWithdrawalHeld,
+	ledger.KindWithdrawalSettled,
+	ledger.KindWithdrawalRefund,
+	ledger.KindInternalTransfer,
+	ledger.KindReturnHeld,
+	ledger.KindReturnSettled,
+	ledger.KindRefundUnsettled,
+}
+
 // holdsOf returns what the books hold for orders, which of them have ended, and of which that was taken back by what.
 func (tx *Tx) holdsOf(ctx context.Context, ids []bursar.ID) (holds map[bursar.ID]holdOf, ended map[bursar.ID]bool,
 	again map[bursar.ID]ledger.Kind, err error) {
 	holds, ended, again = map[bursar.ID]holdOf{}, map[bursar.ID]bool{}, map[bursar.ID]ledger.Kind{}
 	var args []any
 	for _, id := range ids {
-		for _, kind := range []ledger.Kind{ledger.KindWithdrawalHeld, ledger.KindWithdrawalSettled,
-			ledger.KindWithdrawalRefund,
-			ledger.KindInternalTransfer, ledger.KindReturnHeld, ledger.KindReturnSettled, ledger.KindRefundUnsettled} {
+		for _, kind := range endsOrHolds {
 			args = append(args, string(kind), id.String())
 		}
-		args = append(args, string(ledger.KindUnsettled), id.String()+"/1", string(ledger.KindReturnUnsettled),
-			id.String()+"/1")
+		for _, kind := range []ledger.Kind{ledger.KindUnsettled, ledger.KindReturnUnsettled} {
+			args = append(args, string(kind), id.String()+"/1")
+		}
 	}
 	_, err = rows(ctx, tx, "look up what is owed", func(s scanner) (none struct{}, err error) {
 		var kind ledger.Kind
