@@ -23,15 +23,16 @@ type Account struct {
 	NotifyPending     bool
 	NotifyWithdrawals bool
 
-	// Webhook is where the account's own events go, such as those of withdrawals; empty: to the newest webhook that was set
-	// for all its wallets.
+	// Webhook is where the account's own events go, such as those of withdrawals; empty: to the newest webhook that was
+	// set for all its wallets.
 	Webhook string
 }
 
 // FrozenByReversal is the reason an account is frozen with when a credited deposit left its chain.
 const FrozenByReversal = "a credited deposit was reversed by its chain"
 
-// FrozenByReopening is the reason an account is frozen with that has spent a refund whose failed payment left its chain.
+// FrozenByReopening is the reason an account is frozen with that has spent a refund whose failed payment left its
+// chain.
 const FrozenByRefundReversal = "a refund was reversed by its chain"
 
 // Scope is one thing an API key may do.

@@ -56,7 +56,8 @@ func documentedAlarms(t *testing.T) (kinds []string) {
 	return kinds
 }
 
-// raisedAlarms finds the kinds in the code: the member Kind of every Alarm that is written out, as text or by a constant.
+// raisedAlarms finds the kinds in the code: the member Kind of every Alarm that is written out, as text or by a
+// constant.
 func raisedAlarms(t *testing.T) (kinds []string) {
 	t.Helper()
 	list := sources(t)

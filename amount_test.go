@@ -67,7 +67,8 @@ func TestDecimalsAreExact(t *testing.T) {
 		if err != nil || back != a {
 			t.Fatalf("%s with %d decimals is written %s and read back as %s, %v", a, decimals, exact, back, err)
 		}
-		if _, fraction, _ := strings.Cut(exact, "."); len(fraction) < places || len(fraction) > places && strings.HasSuffix(fraction, "0") {
+		if _, fraction, _ := strings.Cut(exact, "."); len(fraction) < places ||
+			len(fraction) > places && strings.HasSuffix(fraction, "0") {
 			t.Fatalf("%s has the wrong number of places for %d", exact, places)
 		}
 		down, err := bursar.ParseDecimal(a.Rounded(decimals, places), decimals)
@@ -80,20 +81,23 @@ func TestDecimalsAreExact(t *testing.T) {
 func TestAmountTexts(t *testing.T) {
 	usdt := bursar.Currency{Code: "USDT", Decimals: 6, Places: 2}
 	for _, c := range []struct{ units, exact, balance string }{
-		{"1999999", "1.999999", "1.99"}, {"0", "0.00", "0.00"}, {"1", "0.000001", "0.00"}, {"1500000", "1.50", "1.50"}, {"12345678901234567890", "12345678901234.56789", "12345678901234.56"},
+		{"1999999", "1.999999", "1.99"}, {"0", "0.00", "0.00"}, {"1", "0.000001", "0.00"}, {"1500000", "1.50", "1.50"},
+		{"12345678901234567890", "12345678901234.56789", "12345678901234.56"},
 	} {
 		a, err := bursar.ParseUnits(c.units)
 		if err != nil || usdt.Exact(a) != c.exact || usdt.Balance(a) != c.balance {
 			t.Errorf("%s: %s %s, %v", c.units, usdt.Exact(a), usdt.Balance(a), err)
 		}
 	}
-	for _, text := range []string{"", ".", "1.", ".5", "-1", "+1", "1e3", "01", "00", "0x1", "1_0", " 1", "1 ", "1.234", "1,5", "٣", "1.0.0", "NaN", "Infinity",
+	for _, text := range []string{"", ".", "1.", ".5", "-1", "+1", "1e3", "01", "00", "0x1", "1_0", " 1", "1 ", "1.234",
+		"1,5", "٣", "1.0.0", "NaN", "Infinity",
 		strings.Repeat("9", 40), "340282366920938463463374607431768211.456"} {
 		if a, err := usdt.Parse(text); err == nil {
 			t.Errorf("%q is read as %s", text, a)
 		}
 	}
-	for text, units := range map[string]uint64{"1": 1_000_000, "1.2": 1_200_000, "1.23": 1_230_000, "0.01": 10_000, "0": 0} {
+	for text, units := range map[string]uint64{"1": 1_000_000, "1.2": 1_200_000, "1.23": 1_230_000, "0.01": 10_000,
+		"0": 0} {
 		if a, err := usdt.Parse(text); err != nil || a != bursar.Units(units) {
 			t.Errorf("%q is read as %s, %v", text, a, err)
 		}

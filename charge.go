@@ -23,8 +23,8 @@ type Charge struct {
 // Paid reports whether a deposit has paid the charge.
 func (c Charge) Paid() bool { return !c.PaidBy.IsZero() }
 
-// Expired reports whether the charge ended unpaid before that time. One whose payment was seen in time and waits for its
-// confirmations has not: it will be paid, unless the payment leaves its chain.
+// Expired reports whether the charge ended unpaid before that time. One whose payment was seen in time and waits for
+// its confirmations has not: it will be paid, unless the payment leaves its chain.
 func (c Charge) Expired(at time.Time) bool {
 	return !c.Paid() && !c.Awaited && !at.Before(c.Expires)
 }
@@ -34,8 +34,8 @@ func (c Charge) Left(at time.Time) int64 {
 	return int64(max(0, c.Expires.Sub(at)+time.Second-1) / time.Second)
 }
 
-// PaidWith reports whether a confirmed deposit of that amount, first seen in a block at that time, pays the charge. What
-// counts is what the chain delivered, before any fee. Several that are short never add up.
+// PaidWith reports whether a confirmed deposit of that amount, first seen in a block at that time, pays the charge.
+// What counts is what the chain delivered, before any fee. Several that are short never add up.
 func (c Charge) PaidWith(amount Amount, seen time.Time) bool {
 	return !c.Paid() && !amount.Less(c.Minimum) && seen.Before(c.Expires)
 }

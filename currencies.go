@@ -12,8 +12,8 @@ const (
 	XRPL     ChainID = "xrpl"
 )
 
-// Standard returns the eleven currencies of the interface with their mainnet contracts and default limits. Contracts are
-// those their issuers publish: Tether (tether.to), Circle (USDC native on Polygon).
+// Standard returns the eleven currencies of the interface with their mainnet contracts and default limits. Contracts
+// are those their issuers publish: Tether (tether.to), Circle (USDC native on Polygon).
 func Standard() []Currency {
 	network := Fee{Network: true}
 	d := func(s string, decimals int) Amount {
@@ -23,7 +23,7 @@ func Standard() []Currency {
 		}
 		return a
 	}
-	coin := func(code CurrencyCode, chain ChainID, decimals, places int, minimum, withdrawal string) Currency {
+	native := func(code CurrencyCode, chain ChainID, decimals, places int, minimum, withdrawal string) Currency {
 		return Currency{Code: code, Chain: chain, Decimals: decimals, Places: places, WithdrawalFee: network,
 			Minimum: d(minimum, decimals), WithdrawalMinimum: d(withdrawal, decimals)}
 	}
@@ -31,17 +31,17 @@ func Standard() []Currency {
 		return Currency{Code: code, Chain: chain, Contract: contract, Decimals: 6, Places: 2,
 			Minimum: d("1", 6), WithdrawalMinimum: d("1", 6)}
 	}
-	xrp := coin("XRP", XRPL, 6, 2, "0.1", "1")
+	xrp := native("XRP", XRPL, 6, 2, "0.1", "1")
 	xrp.Memo = "destination tag"
 	return []Currency{
-		coin("BTC", Bitcoin, 8, 8, "0.0001", "0.0005"),
-		coin("ETH", Ethereum, 18, 8, "0.001", "0.005"),
-		coin("LTC", Litecoin, 8, 8, "0.001", "0.01"),
-		coin("BNB", BSC, 18, 8, "0.001", "0.005"),
-		coin("SOL", Solana, 9, 8, "0.01", "0.01"),
-		coin("MATIC", Polygon, 18, 2, "0.1", "1"),
+		native("BTC", Bitcoin, 8, 8, "0.0001", "0.0005"),
+		native("ETH", Ethereum, 18, 8, "0.001", "0.005"),
+		native("LTC", Litecoin, 8, 8, "0.001", "0.01"),
+		native("BNB", BSC, 18, 8, "0.001", "0.005"),
+		native("SOL", Solana, 9, 8, "0.01", "0.01"),
+		native("MATIC", Polygon, 18, 2, "0.1", "1"),
 		xrp,
-		coin("TRX", Tron, 6, 2, "1", "5"),
+		native("TRX", Tron, 6, 2, "1", "5"),
 		token("USDT", Tron, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"),
 		token("USDT-MATIC", Polygon, "0xc2132D05D31c914a87C6611C10748AEb04B58e8F"),
 		token("USDC-MATIC", Polygon, "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"),

@@ -95,7 +95,8 @@ func NewRegistry(currencies []Currency) (*Registry, error) {
 			return nil, fmt.Errorf("currency %d: code and chain are required", i)
 		}
 		if c.Decimals < 0 || c.Decimals > maxDecimals || c.Places < 0 || c.Places > c.Decimals {
-			return nil, fmt.Errorf("currency %s: places must lie between 0 and decimals, decimals between 0 and %d", c.Code, maxDecimals)
+			return nil, fmt.Errorf("currency %s: places must lie between 0 and decimals, decimals between 0 and %d", c.Code,
+				maxDecimals)
 		}
 		if _, double := r.byCode[c.Code]; double {
 			return nil, fmt.Errorf("currency %s is defined twice", c.Code)
@@ -112,7 +113,8 @@ func NewRegistry(currencies []Currency) (*Registry, error) {
 func (r *Registry) Get(code CurrencyCode) (Currency, error) {
 	i, ok := r.byCode[code]
 	if !ok {
-		return Currency{}, RefuseField(CodeUnsupportedCurrency, "currency", "this service has no currency %.20q", string(code))
+		return Currency{}, RefuseField(CodeUnsupportedCurrency, "currency", "this service has no currency %.20q",
+			string(code))
 	}
 	return r.list[i], nil
 }
@@ -130,8 +132,8 @@ func (r *Registry) Asset(chain ChainID, contract string) (Currency, bool) {
 // All returns every currency in its order. The slice must not be changed.
 func (r *Registry) All() []Currency { return r.list }
 
-// Served returns the codes of a chain's currencies in their order, without those for which suspended, which may be nil, gives
-// a reason.
+// Served returns the codes of a chain's currencies in their order, without those for which suspended, which may be nil,
+// gives a reason.
 func (r *Registry) Served(chain ChainID, suspended func(CurrencyCode) string) (codes []CurrencyCode) {
 	for _, c := range r.On(chain) {
 		if suspended == nil || suspended(c.Code) == "" {

@@ -22,8 +22,8 @@ var depositTransitions = transitions[DepositStatus]{
 	DepositReversed:     {DepositPending},
 }
 
-// MayBecome reports whether a deposit of status s may take the status next. A deposit that was reorged out may come back
-// in another block: it is the same deposit, pending again.
+// MayBecome reports whether a deposit of status s may take the status next. A deposit that was reorged out may come
+// back in another block: it is the same deposit, pending again.
 func (s DepositStatus) MayBecome(next DepositStatus) bool { return depositTransitions.allow(s, next) }
 
 // DepositPurpose says whose money an arrival is.
@@ -74,8 +74,8 @@ func (d Deposit) IsCustomers() bool {
 	return d.Purpose == ForWallet || d.Purpose == ForCharge || d.Purpose == ForAccount
 }
 
-// Confirmations returns how many blocks hold the deposit, itself included: 0 while it is in none. An internal transfer is
-// in no block and needs none.
+// Confirmations returns how many blocks hold the deposit, itself included: 0 while it is in none. An internal transfer
+// is in no block and needs none.
 func (d Deposit) Confirmations(latest uint64) uint64 {
 	if d.Height == 0 || d.Status == DepositOrphaned || d.Status == DepositReversed || latest < d.Height {
 		return 0

@@ -46,10 +46,18 @@ type DestinationView struct {
 	CreatedAt     time.Time      `json:"createdAt"`
 }
 
-// View returns the destination as clients see it at a time; ofFamily are the currencies that addresses of its family take.
+// View returns the destination as clients see it at a time; ofFamily are the currencies that addresses of its family
+// take.
 func (d Destination) View(ofFamily []CurrencyCode, at time.Time) DestinationView {
-	v := DestinationView{DestinationID: d.ID, Currencies: ofFamily, Address: d.Address.String(), Label: d.Label, Usable: d.UsableAt(at),
-		UsableFrom: d.UsableFrom, CreatedAt: d.CreatedAt}
+	v := DestinationView{
+		DestinationID: d.ID,
+		Currencies:    ofFamily,
+		Address:       d.Address.String(),
+		Label:         d.Label,
+		Usable:        d.UsableAt(at),
+		UsableFrom:    d.UsableFrom,
+		CreatedAt:     d.CreatedAt,
+	}
 	if d.Currency != "" {
 		v.Currencies = []CurrencyCode{d.Currency}
 	}

@@ -1,6 +1,6 @@
-// Package bursar holds the nouns of a self-hosted cryptocurrency deposit and payout service: accounts, wallets, deposits,
-// charges, withdrawals, currencies, amounts, addresses, events and errors, with their validation and the tables of their
-// allowed transitions.
+// Package bursar holds the nouns of a self-hosted cryptocurrency deposit and payout service: accounts, wallets,
+// deposits, charges, withdrawals, currencies, amounts, addresses, events and errors, with their validation and the
+// tables of their allowed transitions.
 //
 // It owns what the words mean. It never does I/O, never reads a clock and depends on the standard library alone.
 // Its invariants: an Amount never wraps or goes below zero, a status only changes along its transition table, and a

@@ -30,8 +30,8 @@ const (
 	networkFee      = "network"
 )
 
-// ParseFee reads "network", an amount of a currency with so many decimals, a percentage below 100 such as "1%", or several
-// of them with a + between, each kind once. Its errors quote the part at fault and say what is allowed.
+// ParseFee reads "network", an amount of a currency with so many decimals, a percentage below 100 such as "1%", or
+// several of them with a + between, each kind once. Its errors quote the part at fault and say what is allowed.
 func ParseFee(text string, decimals int) (Fee, error) {
 	var fee Fee
 	seen := map[string]bool{}
@@ -74,7 +74,8 @@ func (f *Fee) readFixed(term string, decimals int) (err error) {
 	case errors.Is(err, ErrAmountOverflow):
 		return fmt.Errorf("%.40q is too large", term)
 	case err != nil:
-		return fmt.Errorf("%.40q is not a fee; allowed are network, an amount such as 0.5, a percentage such as 1%%, or several with a + between", term)
+		return fmt.Errorf("%.40q is not a fee; allowed are network, an amount such as 0.5, a percentage such as 1%%, or "+
+			"several with a + between", term)
 	}
 	return nil
 }
@@ -97,8 +98,8 @@ func (f Fee) Text(c Currency) string {
 	return strings.Join(terms, " + ")
 }
 
-// FeeRule is a fee that the operator set for one account in place of a currency's own. It counts for what is credited and
-// ordered after it was set.
+// FeeRule is a fee that the operator set for one account in place of a currency's own. It counts for what is credited
+// and ordered after it was set.
 type FeeRule struct {
 	AccountID ID
 	Currency  CurrencyCode // empty: every currency that has no rule of its own
@@ -110,8 +111,8 @@ type FeeRule struct {
 // FeeRules are the rules of any number of accounts.
 type FeeRules []FeeRule
 
-// Find returns the rule that counts for an account's deposits or withdrawals of a currency: that of the currency, else that
-// of every currency. Without one the currency's own fee counts.
+// Find returns the rule that counts for an account's deposits or withdrawals of a currency: that of the currency, else
+// that of every currency. Without one the currency's own fee counts.
 func (rules FeeRules) Find(account ID, currency CurrencyCode, kind FeeKind) (rule FeeRule, found bool) {
 	for _, r := range rules {
 		if r.AccountID != account || r.Kind != kind {

@@ -23,7 +23,8 @@ func TestFeesAreReadAndWritten(t *testing.T) {
 		{"0%", "0", bursar.Fee{}},
 		{"network", "network", bursar.Fee{Network: true}},
 		{"0.5 % + 0.1", "0.5% + 0.10", bursar.Fee{Millionths: 5000, Fixed: bursar.Units(100_000)}},
-		{"0.000001+99.9999%+network", "network + 99.9999% + 0.000001", bursar.Fee{Network: true, Millionths: 999_999, Fixed: bursar.Units(1)}},
+		{"0.000001+99.9999%+network", "network + 99.9999% + 0.000001",
+			bursar.Fee{Network: true, Millionths: 999_999, Fixed: bursar.Units(1)}},
 	} {
 		fee, err := bursar.ParseFee(c.text, usdt.Decimals)
 		if err != nil || fee != c.fee || fee.Text(usdt) != c.written {
@@ -48,7 +49,8 @@ func TestFeesAreReadAndWritten(t *testing.T) {
 }
 
 func fees(t *rapid.T) bursar.Fee {
-	fee := bursar.Fee{Network: rapid.Bool().Draw(t, "network"), Millionths: rapid.Uint32Range(0, 1_000_000).Draw(t, "millionths")}
+	fee := bursar.Fee{Network: rapid.Bool().Draw(t, "network"),
+		Millionths: rapid.Uint32Range(0, 1_000_000).Draw(t, "millionths")}
 	if rapid.Bool().Draw(t, "fixed") {
 		fee.Fixed = amounts(t, "fixed")
 	}
@@ -65,8 +67,8 @@ func TestWhatIsWrittenOfAFeeIsReadBack(t *testing.T) {
 	})
 }
 
-// Whatever the fee, a deposit is its fee and what is left, to the unit; the fee is the exact share and the fixed part, the
-// share rounded up to the unit, or the whole deposit where that is less.
+// Whatever the fee, a deposit is its fee and what is left, to the unit; the fee is the exact share and the fixed part,
+// the share rounded up to the unit, or the whole deposit where that is less.
 func TestAFeeIsNeverMoreThanTheDeposit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fee, amount := fees(t), amounts(t, "amount")
@@ -93,10 +95,12 @@ func TestTheNearestRuleCounts(t *testing.T) {
 	one, two := bursar.ID{1}, bursar.ID{2}
 	own := bursar.Fee{Millionths: 1}
 	rule := func(account bursar.ID, code bursar.CurrencyCode, kind bursar.FeeKind, millionths uint32) bursar.FeeRule {
-		return bursar.FeeRule{AccountID: account, Currency: code, Kind: kind, Fee: bursar.Fee{Network: true, Millionths: millionths}}
+		return bursar.FeeRule{AccountID: account, Currency: code, Kind: kind,
+			Fee: bursar.Fee{Network: true, Millionths: millionths}}
 	}
 	rules := bursar.FeeRules{
-		rule(one, "BTC", bursar.FeeOfDeposit, 2), rule(one, "", bursar.FeeOfDeposit, 3), rule(one, "", bursar.FeeOfWithdrawal, 4), rule(one, "USDT", bursar.FeeOfWithdrawal, 5),
+		rule(one, "BTC", bursar.FeeOfDeposit, 2), rule(one, "", bursar.FeeOfDeposit, 3),
+		rule(one, "", bursar.FeeOfWithdrawal, 4), rule(one, "USDT", bursar.FeeOfWithdrawal, 5),
 	}
 	b, u := btc, usdt
 	b.DepositFee, b.WithdrawalFee, u.DepositFee, u.WithdrawalFee = own, own, own, own
@@ -111,7 +115,8 @@ func TestTheNearestRuleCounts(t *testing.T) {
 		"another account":       {two, b, 1, 1, false},
 	} {
 		got := rules.For(c.account, c.currency)
-		if got.DepositFee.Millionths != c.deposit || got.WithdrawalFee.Millionths != c.withdrawal || got.WithdrawalFee.Network != c.network {
+		if got.DepositFee.Millionths != c.deposit || got.WithdrawalFee.Millionths != c.withdrawal ||
+			got.WithdrawalFee.Network != c.network {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -87,7 +87,8 @@ type IDs struct {
 	last uint64 // milliseconds<<12 | counter
 }
 
-// NewIDs returns a source of IDs over a clock and a source of randomness; crypto/rand.Reader is the one for service use.
+// NewIDs returns a source of IDs over a clock and a source of randomness; crypto/rand.Reader is the one for service
+// use.
 func NewIDs(now func() time.Time, random io.Reader) *IDs {
 	if random == nil {
 		random = rand.Reader

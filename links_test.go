@@ -86,7 +86,8 @@ func TestNamedFilesExist(t *testing.T) {
 		for _, m := range codeSpan.FindAllStringSubmatch(content, -1) {
 			name := m[1]
 			first, _, deep := strings.Cut(name, "/")
-			if !pathLike.MatchString(name) || inPackage.MatchString(name) || deep && !exists(first) || !deep && !strings.Contains(name, ".") {
+			if !pathLike.MatchString(name) || inPackage.MatchString(name) || deep && !exists(first) ||
+				!deep && !strings.Contains(name, ".") {
 				continue
 			}
 			if !exists(name) && !exists(filepath.Join(filepath.Dir(path), name)) {

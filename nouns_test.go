@@ -29,7 +29,8 @@ func TestIDsIncreaseAndAreVersion7(t *testing.T) {
 	if back, err := bursar.ParseID(text); err != nil || back != last {
 		t.Errorf("%s is read back as %s, %v", text, back, err)
 	}
-	for _, bad := range []string{"", text[1:], text + "0", "{" + text[:34] + "}", text[:8] + "_" + text[9:], "g" + text[1:]} {
+	for _, bad := range []string{"", text[1:], text + "0", "{" + text[:34] + "}", text[:8] + "_" + text[9:],
+		"g" + text[1:]} {
 		if _, err := bursar.ParseID(bad); err == nil {
 			t.Errorf("%q is taken for a UUID", bad)
 		}
@@ -77,7 +78,8 @@ func TestTheStandardCurrenciesAreThoseOfTheInterface(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	places := map[bursar.CurrencyCode]int{"BTC": 8, "ETH": 8, "LTC": 8, "BNB": 8, "SOL": 8, "MATIC": 2, "XRP": 2, "TRX": 2, "USDT": 2, "USDT-MATIC": 2, "USDC-MATIC": 2}
+	places := map[bursar.CurrencyCode]int{"BTC": 8, "ETH": 8, "LTC": 8, "BNB": 8, "SOL": 8, "MATIC": 2, "XRP": 2, "TRX": 2,
+		"USDT": 2, "USDT-MATIC": 2, "USDC-MATIC": 2}
 	if len(registry.All()) != len(places) {
 		t.Fatalf("%d currencies", len(registry.All()))
 	}
@@ -158,9 +160,12 @@ func TestAChargeIsPaidInTimeAndInFull(t *testing.T) {
 
 func TestEventBodiesHaveTheContractedShape(t *testing.T) {
 	c := bursar.Currency{Code: "BTC", Decimals: 8, Places: 8}
-	d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, WalletID: bursar.ID{3}, Purpose: bursar.ForWallet, Currency: "BTC", TxID: "t",
-		Address: bursar.Address{Base: "bc1"}, Amount: bursar.Units(150_000_000), Status: bursar.DepositConfirmed, Height: 7, Webhook: "https://x", Metadata: "<&>"}
-	e, err := wire.DepositEvent(bursar.ID{9}, bursar.EventDeposit, d, c, wire.ConfirmationContext{Latest: 9, Required: 3}, time.Unix(0, 0).UTC())
+	d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, WalletID: bursar.ID{3}, Purpose: bursar.ForWallet,
+		Currency: "BTC", TxID: "t",
+		Address: bursar.Address{Base: "bc1"}, Amount: bursar.Units(150_000_000), Status: bursar.DepositConfirmed, Height: 7,
+		Webhook: "https://x", Metadata: "<&>"}
+	e, err := wire.DepositEvent(bursar.ID{9}, bursar.EventDeposit, d, c, wire.ConfirmationContext{Latest: 9, Required: 3},
+		time.Unix(0, 0).UTC())
 	if err != nil || e.URL != "https://x" {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ const (
 	OutgoingAbandoned OutgoingStatus = "abandoned" // never signed, or expired for good: it has paid nobody and never will
 )
 
-// OutgoingShare says out of whose share of a step an outgoing transaction is worked on, so that none holds up the others.
+// OutgoingShare says out of whose share of a step an outgoing transaction is worked on, so that none holds up the
+// others.
 type OutgoingShare string
 
 // The shares of a step.
@@ -36,26 +37,29 @@ const (
 	WaitsForInputs OutgoingWait = "inputs" // too many UTXOs would be needed
 	WaitsForGas    OutgoingWait = "gas"    // a top-up of the paying address is ordered
 
-	// A signed sweep waits for it whose deposits were rolled back: its nonce stays with it until money arrives there again.
+	// A signed sweep waits for it whose deposits were rolled back: its nonce stays with it until money arrives there
+	// again.
 	WaitsForDeposit OutgoingWait = "deposit"
 )
 
 var outgoingTransitions = transitions[OutgoingStatus]{
-	OutgoingNew:      {OutgoingReserved, OutgoingAbandoned},
-	OutgoingReserved: {OutgoingSigned, OutgoingNew, OutgoingAbandoned}, // new again when the signer refuses the unsigned transaction
-	OutgoingSigned:   {OutgoingSent, OutgoingFinal, OutgoingAbandoned},
-	OutgoingSent:     {OutgoingFinal, OutgoingAbandoned},
-	OutgoingFinal:    {OutgoingSent},
+	OutgoingNew: {OutgoingReserved, OutgoingAbandoned},
+	OutgoingReserved: {OutgoingSigned, OutgoingNew,
+		OutgoingAbandoned}, // new again when the signer refuses the unsigned transaction
+	OutgoingSigned: {OutgoingSent, OutgoingFinal, OutgoingAbandoned},
+	OutgoingSent:   {OutgoingFinal, OutgoingAbandoned},
+	OutgoingFinal:  {OutgoingSent},
 }
 
-// MayBecome reports whether an outgoing transaction of status s may take the status next. Back from claimed to new is an unsigned transaction that was
-// refused before it was signed; back from final to sent is a reorganisation deeper than finality: the same bytes are sent
-// again.
+// MayBecome reports whether an outgoing transaction of status s may take the status next. Back from claimed to new is
+// an unsigned transaction that was refused before it was signed; back from final to sent is a reorganisation deeper
+// than finality: the same bytes are sent again.
 func (s OutgoingStatus) MayBecome(next OutgoingStatus) bool {
 	return outgoingTransitions.allow(s, next)
 }
 
-// OutgoingTx is one outgoing transaction with its order and, once drafted, its draft, both in the form that the spender wrote.
+// OutgoingTx is one outgoing transaction with its order and, once drafted, its draft, both in the form that the spender
+// wrote.
 type OutgoingTx struct {
 	Number    int64
 	ID        ID

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// owners says which packages write a status, by the store's handle. Each change of a status stands beside its reversal there.
-// recovery puts back what a database has forgotten, whatever it was.
+// owners says which packages write a status, by the store's handle. Each change of a status stands beside its reversal
+// there. recovery puts back what a database has forgotten, whatever it was.
 var owners = map[string][]string{
 	"Deposits":    {"deposit"},
 	"Withdrawals": {"withdrawal", "recovery"},

@@ -58,8 +58,8 @@ func (r Rate) String() string {
 	return r.value.Decimal(r.decimals, 0)
 }
 
-// Worth returns what an amount of the rate's currency is worth in USDT: the exact product, cut off after the millionth, with
-// two decimals at least. It is "" for an unknown rate and for a figure that exceeds 128 bits.
+// Worth returns what an amount of the rate's currency is worth in USDT: the exact product, cut off after the millionth,
+// with two decimals at least. It is "" for an unknown rate and for a figure that exceeds 128 bits.
 func (r Rate) Worth(a Amount, c Currency) string {
 	if !r.IsKnown() {
 		return ""
@@ -79,8 +79,8 @@ func (r Rate) Worth(a Amount, c Currency) string {
 	return figure.Decimal(figureDecimals, figurePlaces)
 }
 
-// Covers reports whether an amount of one currency is worth at least an amount of another, and false in known where one of
-// the rates is not known.
+// Covers reports whether an amount of one currency is worth at least an amount of another, and false in known where one
+// of the rates is not known.
 func (r Rate) Covers(a Amount, c Currency, other Rate, b Amount, d Currency) (covers, known bool) {
 	if !r.IsKnown() || !other.IsKnown() {
 		return false, false

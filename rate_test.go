@@ -15,14 +15,16 @@ import (
 
 func TestRatesAreReadExactly(t *testing.T) {
 	for text, want := range map[string]string{
-		"65000.5": "65000.5", "65000.50000000000000000000000000": "65000.5", "1": "1", "1.0": "1", "100": "100", "0.000000000000000001": "0.000000000000000001",
+		"65000.5": "65000.5", "65000.50000000000000000000000000": "65000.5", "1": "1", "1.0": "1", "100": "100",
+		"0.000000000000000001":                    "0.000000000000000001",
 		"340282366920938463463374607431768211455": "340282366920938463463374607431768211455",
 	} {
 		if r, err := bursar.ParseRate(text); err != nil || r.String() != want || !r.IsKnown() {
 			t.Errorf("%q is read as %q, %v", text, r, err)
 		}
 	}
-	for _, text := range []string{"", "0", "0.000", "-1", "+1", "1e3", ".5", "5.", ".", "01", "1,5", "NaN", "Infinity", "0x1", "0.1.0", " 1", "0.0000000000000000001",
+	for _, text := range []string{"", "0", "0.000", "-1", "+1", "1e3", ".5", "5.", ".", "01", "1,5", "NaN", "Infinity",
+		"0x1", "0.1.0", " 1", "0.0000000000000000001",
 		"340282366920938463463374607431768211456", strings.Repeat("9", 99)} {
 		if r, err := bursar.ParseRate(text); err == nil {
 			t.Errorf("%q is read as %q", text, r)
@@ -81,7 +83,8 @@ func TestWorthAgreesWithRationals(t *testing.T) {
 		exact.Mul(exact, factor)
 		got, ok := new(big.Rat).SetString(figure)
 		if !ok {
-			if limit := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 128)); exact.Mul(exact, big.NewRat(1_000_000, 1)).Cmp(limit) < 0 {
+			if limit := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1),
+				128)); exact.Mul(exact, big.NewRat(1_000_000, 1)).Cmp(limit) < 0 {
 				t.Fatalf("%s at %s has no figure", amount, text)
 			}
 			return
@@ -99,7 +102,8 @@ func TestFiguresOfACharge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := bursar.Deposit{ID: bursar.ID{1}, Purpose: bursar.ForCharge, WalletID: bursar.ID{3}, Currency: "BTC", Amount: bursar.Units(2e7), Fee: bursar.Units(1e5)}
+	d := bursar.Deposit{ID: bursar.ID{1}, Purpose: bursar.ForCharge, WalletID: bursar.ID{3}, Currency: "BTC",
+		Amount: bursar.Units(2e7), Fee: bursar.Units(1e5)}
 	figures := func(rate bursar.Rate, kind bursar.EventKind, d bursar.Deposit) map[string]any {
 		t.Helper()
 		e, err := wire.RatedDepositEvent(rate, bursar.ID{9}, kind, d, btc, wire.ConfirmationContext{}, time.Unix(0, 0).UTC())
@@ -118,7 +122,8 @@ func TestFiguresOfACharge(t *testing.T) {
 	}
 	for _, kind := range []bursar.EventKind{bursar.EventPaid, bursar.EventDeposit} {
 		got := figures(rate, kind, d)
-		if got["amount"] != "0.20000000" || got["amountUSDT"] != "13000.10" || got["feeUSDT"] != "65.0005" || got["rateUSDT"] != "65000.5" {
+		if got["amount"] != "0.20000000" || got["amountUSDT"] != "13000.10" || got["feeUSDT"] != "65.0005" ||
+			got["rateUSDT"] != "65000.5" {
 			t.Errorf("%s tells %v", kind, got)
 		}
 	}
@@ -128,7 +133,9 @@ func TestFiguresOfACharge(t *testing.T) {
 		t.Errorf("no fee is told as %v", got)
 	}
 	for name, got := range map[string]map[string]any{
-		"without a rate": figures(bursar.Rate{}, bursar.EventPaid, d), "pending": figures(rate, bursar.EventDepositPending, d), "reversed": figures(rate, bursar.EventDepositReversed, d),
+		"without a rate": figures(bursar.Rate{}, bursar.EventPaid, d),
+		"pending":        figures(rate, bursar.EventDepositPending, d),
+		"reversed":       figures(rate, bursar.EventDepositReversed, d),
 	} {
 		if len(got) != 5 || got["amountUSDT"] != nil {
 			t.Errorf("%s: %v", name, got)
@@ -151,7 +158,8 @@ func FuzzParseRate(f *testing.F) {
 		}
 		exact, ok := new(big.Rat).SetString(text)
 		back, err := bursar.ParseRate(r.String())
-		if written, okay := new(big.Rat).SetString(r.String()); !ok || !okay || written.Cmp(exact) != 0 || err != nil || back != r {
+		if written, okay := new(big.Rat).SetString(r.String()); !ok || !okay || written.Cmp(exact) != 0 || err != nil ||
+			back != r {
 			t.Fatalf("%q is read as %q and that as %q, %v", text, r, back, err)
 		}
 	})
@@ -159,7 +167,7 @@ func FuzzParseRate(f *testing.F) {
 
 // Amounts of two currencies are compared by what they are worth, exactly, whatever their decimals.
 func TestWhatCoversWhat(t *testing.T) {
-	token, coin := bursar.Currency{Decimals: 6}, bursar.Currency{Decimals: 18}
+	token, native := bursar.Currency{Decimals: 6}, bursar.Currency{Decimals: 18}
 	rate := func(text string) bursar.Rate {
 		r, err := bursar.ParseRate(text)
 		if err != nil {
@@ -181,7 +189,7 @@ func TestWhatCoversWhat(t *testing.T) {
 		{25_000_000, bursar.Par(), bursar.Rate{}, false, false},
 		{25_000_000, bursar.Rate{}, rate("1"), false, false},
 	} {
-		covers, known := test.token.Covers(bursar.Units(test.units), token, test.coin, fee, coin)
+		covers, known := test.token.Covers(bursar.Units(test.units), token, test.coin, fee, native)
 		if covers != test.covers || known != test.known {
 			t.Errorf("%d at %s against %s: %t, %t", test.units, test.token, test.coin, covers, known)
 		}

@@ -30,15 +30,15 @@ var resolutionTransitions = transitions[ResolutionStatus]{
 	ResolutionFailed: {ResolutionDone},
 }
 
-// MayBecome reports whether a decision of status s may take the status next. From signed back to queued is a transaction
-// that expired and can never be valid again; from done back to signed a reorganisation deeper than finality; from failed to
-// done a transaction that failed on a branch which the chain left, and paid on the other.
+// MayBecome reports whether a decision of status s may take the status next. From signed back to queued is a
+// transaction that expired and can never be valid again; from done back to signed a reorganisation deeper than
+// finality; from failed to done a transaction that failed on a branch which the chain left, and paid on the other.
 func (s ResolutionStatus) MayBecome(next ResolutionStatus) bool {
 	return resolutionTransitions.allow(s, next)
 }
 
-// Resolution is what an operator decided about one deposit that fits no wallet. At most one of a deposit's decisions has
-// not failed.
+// Resolution is what an operator decided about one deposit that fits no wallet. At most one of a deposit's decisions
+// has not failed.
 type Resolution struct {
 	Number    int64
 	ID        ID
@@ -52,12 +52,12 @@ type Resolution struct {
 	AccountID ID // of an assignment
 	WalletID  ID // of an assignment to a wallet or a charge
 
-	Address Address // of a return: who is paid
-	Amount  Amount  // of a return: what is paid
-	Fee     Amount  // of a return: what is kept of the value for the chain's fees
-	SpendID ID      // of a return: the outgoing transaction; zero until one is made
-	TxID    string  // of a return; empty until it is signed
-	Error   string  // why it failed
+	Address    Address // of a return: who is paid
+	Amount     Amount  // of a return: what is paid
+	Fee        Amount  // of a return: what is kept of the value for the chain's fees
+	OutgoingID ID      // of a return: the outgoing transaction; zero until one is made
+	TxID       string  // of a return; empty until it is signed
+	Error      string  // why it failed
 
 	DecidedAt   time.Time
 	CompletedAt time.Time // zero until it is done or failed

@@ -7,10 +7,12 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-func TestDecisionsMoveAlongTheirTable(t *testing.T) {
-	all := []bursar.ResolutionStatus{bursar.ResolutionQueued, bursar.ResolutionSigned, bursar.ResolutionDone, bursar.ResolutionFailed}
-	allowed := map[bursar.ResolutionStatus]string{bursar.ResolutionQueued: "signed failed", bursar.ResolutionSigned: "queued done failed",
-		bursar.ResolutionDone: "signed", bursar.ResolutionFailed: "done"}
+func TestResolutionsMoveAlongTheirTable(t *testing.T) {
+	all := []bursar.ResolutionStatus{bursar.ResolutionQueued, bursar.ResolutionSigned, bursar.ResolutionDone,
+		bursar.ResolutionFailed}
+	allowed := map[bursar.ResolutionStatus]string{bursar.ResolutionQueued: "signed failed",
+		bursar.ResolutionSigned: "queued done failed",
+		bursar.ResolutionDone:   "signed", bursar.ResolutionFailed: "done"}
 	for _, from := range all {
 		got := ""
 		for _, to := range all {
@@ -26,7 +28,8 @@ func TestDecisionsMoveAlongTheirTable(t *testing.T) {
 
 func TestADepositOfAnAccountHasNoWallet(t *testing.T) {
 	d := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Purpose: bursar.ForAccount}
-	if view := wire.NewDeposit(d, bursar.Currency{Decimals: 8}, wire.ConfirmationContext{}); view.WalletID != nil || !d.IsCustomers() {
+	if view := wire.NewDeposit(d, bursar.Currency{Decimals: 8}, wire.ConfirmationContext{}); view.WalletID != nil ||
+		!d.IsCustomers() {
 		t.Errorf("it is seen with wallet %v, a customer's %v", view.WalletID, d.IsCustomers())
 	}
 	for _, purpose := range []bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed, bursar.ForReturned} {

@@ -13,7 +13,8 @@ var (
 	namedSuite = regexp.MustCompile("`suite/([^`]+)`")
 )
 
-// TestTheRulesNameTestsThatExist holds docs/rules.md to the tests: a rule whose proof was renamed or removed is noticed.
+// TestTheRulesNameTestsThatExist holds docs/rules.md to the tests: a rule whose proof was renamed or removed is
+// noticed.
 func TestTheRulesNameTestsThatExist(t *testing.T) {
 	text, err := os.ReadFile("docs/rules.md")
 	if err != nil {

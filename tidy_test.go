@@ -14,9 +14,10 @@ import (
 
 const module = "github.com/bursar/bursar"
 
-// domain are the packages where business happens. They meet in a database transaction and do not know each other; outgoing is
-// the one road that withdrawals, sweeps and gas top-ups share.
-var domain = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep", "treasury", "unattributed", "wallet", "webhook", "withdrawal"}
+// domain are the packages where business happens. They meet in a database transaction and do not know each other;
+// outgoing is the one road that withdrawals, sweeps and gas top-ups share.
+var domain = []string{"account", "audit", "charge", "deposit", "destination", "outgoing", "reconcile", "sweep",
+	"treasury", "unattributed", "wallet", "webhook", "withdrawal"}
 
 // mayImport says which packages each package may import, tests left aside. ARCHITECTURE.md draws it.
 var mayImport = map[string][]string{
@@ -59,12 +60,13 @@ var mayImport = map[string][]string{
 	"recovery":                   {".", "ledger", "chain", "store", "marks"},
 	"withdrawal":                 {".", "ledger", "chain", "store", "deposit"},
 	"outgoing":                   {".", "ledger", "chain", "signer", "store", "follow", "withdrawal", "recovery"},
-	"api":                        append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store", "docs"}, domain...),
-	"dashboard":                  append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
-	"service":                    nil, // wiring: everything
-	"bursartest":                 nil, // the same in memory
-	"simulation":                 nil,
-	"cmd/bursar":                 nil,
+	"api": append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store", "docs"},
+		domain...),
+	"dashboard":  append([]string{".", "wire", "netpolicy", "ledger", "chain", "signer", "store"}, domain...),
+	"service":    nil, // wiring: everything
+	"bursartest": nil, // the same in memory
+	"simulation": nil,
+	"cmd/bursar": nil,
 }
 
 // plan returns which packages a package may import, and whether it is known at all; nil means all.
@@ -203,7 +205,8 @@ func TestCommentsBeginWithTheName(t *testing.T) {
 				}
 			}
 			words := strings.Fields(doc.Text())
-			if len(words) == 0 || strings.Trim(words[0], ".,:") == name || slices.Contains([]string{"A", "An", "The"}, words[0]) {
+			if len(words) == 0 || strings.Trim(words[0], ".,:") == name ||
+				slices.Contains([]string{"A", "An", "The"}, words[0]) {
 				continue
 			}
 			if first := words[0][0]; ast.IsExported(name) || first >= 'a' && first <= 'z' {

@@ -29,7 +29,8 @@ type Wallet struct {
 // CheckMetadata refuses metadata that is too long or not UTF-8; what passes is kept byte for byte.
 func CheckMetadata(s string) error {
 	if len(s) > MaxMetadata {
-		return RefuseField(CodeInvalidRequest, "metadata", "metadata may have at most %d bytes, this has %d", MaxMetadata, len(s))
+		return RefuseField(CodeInvalidRequest, "metadata", "metadata may have at most %d bytes, this has %d", MaxMetadata,
+			len(s))
 	}
 	if !utf8.ValidString(s) {
 		return RefuseField(CodeInvalidRequest, "metadata", "metadata must be valid UTF-8")

@@ -27,9 +27,9 @@ var withdrawalTransitions = transitions[WithdrawalStatus]{
 }
 
 // MayBecome reports whether a withdrawal of status s may take the status next. From queued straight to confirmed is an
-// internal transfer; from signed or broadcast back to queued is a transaction that expired and can never be valid again: that
-// a node took it says nothing of what a block will hold. Back from confirmed or failed to broadcast is a reorganisation
-// deeper than finality: the transaction that paid, or failed, is in no block any more.
+// internal transfer; from signed or broadcast back to queued is a transaction that expired and can never be valid
+// again: that a node took it says nothing of what a block will hold. Back from confirmed or failed to broadcast is a
+// reorganisation deeper than finality: the transaction that paid, or failed, is in no block any more.
 func (s WithdrawalStatus) MayBecome(next WithdrawalStatus) bool {
 	return withdrawalTransitions.allow(s, next)
 }
@@ -44,7 +44,7 @@ type Withdrawal struct {
 	Fee         Amount
 	Address     Address
 	Status      WithdrawalStatus
-	SpendID     ID     // the outgoing transaction that pays it; zero until one is drafted
+	OutgoingID  ID     // the outgoing transaction that pays it; zero until one is drafted
 	TxID        string // empty until signed
 	Error       string // why it was rejected or failed, in words for the customer
 	CreatedAt   time.Time

@@ -1,9 +1,9 @@
 // Package account creates accounts, issues their API keys and says who a request comes from.
 //
-// It owns keys and secrets: 256 random bits each, shown once and kept as a SHA-256 hash only. So many random bits cannot
-// be guessed, so a slow hash would cost every request and protect nothing. It never keeps or logs a key or a secret. Its
-// invariants: a key is looked up in the database for each request, so that one which is revoked or has ended opens
-// nothing from that moment on any replica; and why a key was refused is never told.
+// It owns keys and secrets: 256 random bits each, shown once and kept as a SHA-256 hash only. So many random bits
+// cannot be guessed, so a slow hash would cost every request and protect nothing. It never keeps or logs a key or a
+// secret. Its invariants: a key is looked up in the database for each request, so that one which is revoked or has
+// ended opens nothing from that moment on any replica; and why a key was refused is never told.
 package account
 
 import (
@@ -33,12 +33,12 @@ func NewService(db *store.DB, ids *bursar.IDs) *Service {
 	return &Service{db: db, ids: ids, random: rand.Reader}
 }
 
-// DrawFrom has keys drawn from another source than the system's randomness. Only a simulation may do so: anyone who knows the
-// source knows the keys.
+// DrawFrom has keys drawn from another source than the system's randomness. Only a simulation may do so: anyone who
+// knows the source knows the keys.
 func (s *Service) DrawFrom(random io.Reader) { s.random = random }
 
-// Create makes an account with a first key that may do everything, and with a secret where withSecret says so. The error
-// is invalid_request for a name that is empty, longer than MaxName bytes or not plain text.
+// Create makes an account with a first key that may do everything, and with a secret where withSecret says so. The
+// error is invalid_request for a name that is empty, longer than MaxName bytes or not plain text.
 func (s *Service) Create(ctx context.Context, name string, withSecret bool) (Issued, error) {
 	return s.CreateWith(ctx, name, withSecret, Settings{})
 }
@@ -75,7 +75,8 @@ func checkName(name string) error {
 		return bursar.RefuseField(bursar.CodeInvalidRequest, "name", "an account's name has 1 to %d bytes", MaxName)
 	}
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return bursar.RefuseField(bursar.CodeInvalidRequest, "name", "an account's name is plain text without control characters")
+		return bursar.RefuseField(bursar.CodeInvalidRequest, "name",
+			"an account's name is plain text without control characters")
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// stage is two replicas on one database under one clock.
-type stage struct {
+// harness is two replicas on one database under one clock.
+type harness struct {
 	*testing.T
 	*account.Service
 	replica *account.Service
@@ -28,22 +28,22 @@ type stage struct {
 	offset  atomic.Int64
 }
 
-func each(t *testing.T, test func(s *stage)) {
+func each(t *testing.T, test func(s *harness)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(newStage(t, storetest.SQLite(t)))
+		test(newHarness(t, storetest.SQLite(t)))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("PostgreSQL is left out by -short")
 		}
 		t.Parallel()
-		test(newStage(t, storetest.Postgres(t)))
+		test(newHarness(t, storetest.Postgres(t)))
 	})
 }
 
-func newStage(t *testing.T, url string) *stage {
-	s := &stage{T: t}
+func newHarness(t *testing.T, url string) *harness {
+	s := &harness{T: t}
 	open := func() (*store.DB, *account.Service) {
 		db, err := store.Open(t.Context(), store.Config{URL: url, Now: s.now})
 		if err != nil {
@@ -57,10 +57,10 @@ func newStage(t *testing.T, url string) *stage {
 	return s
 }
 
-func (s *stage) now() time.Time          { return time.Now().Add(time.Duration(s.offset.Load())) }
-func (s *stage) advance(d time.Duration) { s.offset.Add(int64(d)) }
+func (s *harness) now() time.Time          { return time.Now().Add(time.Duration(s.offset.Load())) }
+func (s *harness) advance(d time.Duration) { s.offset.Add(int64(d)) }
 
-func (s *stage) create(withSecret bool) account.Issued {
+func (s *harness) create(withSecret bool) account.Issued {
 	s.Helper()
 	issued, err := s.Create(s.Context(), "a shop", withSecret)
 	if err != nil {
@@ -83,17 +83,18 @@ func code(t *testing.T, err error) bursar.ErrorCode {
 }
 
 // opens wants a key with a secret to come to a code on both replicas.
-func (s *stage) opens(key, secret string, want bursar.ErrorCode) {
+func (s *harness) opens(key, secret string, want bursar.ErrorCode) {
 	s.Helper()
 	for _, replica := range []*account.Service{s.Service, s.replica} {
-		if _, err := replica.Authenticate(s.Context(), account.Credentials{Key: key, Secret: secret}); code(s.T, err) != want {
+		if _, err := replica.Authenticate(s.Context(),
+			account.Credentials{Key: key, Secret: secret}); code(s.T, err) != want {
 			s.Errorf("the key gives %v, want %q", err, want)
 		}
 	}
 }
 
 func TestAKeyOpensItsAccountAndNothingElse(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine, other := s.create(true), s.create(false)
 		got, err := s.Authenticate(s.Context(), account.Credentials{Key: mine.APIKey})
 		if err != nil || got.Account != mine.AccountID || got.Key.ID != mine.KeyID || !got.Key.Allows(bursar.ScopeWithdraw) {
@@ -103,7 +104,8 @@ func TestAKeyOpensItsAccountAndNothingElse(t *testing.T) {
 		s.opens(mine.APIKey, mine.APISecret+"x", bursar.CodeInvalidSecret)
 		s.opens(mine.APIKey, mine.APIKey, bursar.CodeInvalidSecret)
 		s.opens(other.APIKey, mine.APISecret, bursar.CodeInvalidSecret)
-		for _, wrong := range []string{"", "bk_", mine.APISecret, mine.APIKey[:45], mine.APIKey + "A", "BK_" + mine.APIKey[3:],
+		for _, wrong := range []string{"", "bk_", mine.APISecret, mine.APIKey[:45], mine.APIKey + "A",
+			"BK_" + mine.APIKey[3:],
 			mine.APIKey[:10] + strings.Repeat("A", 36), strings.Repeat("bk_", 100_000)} {
 			s.opens(wrong, "", bursar.CodeUnauthorized)
 		}
@@ -111,7 +113,7 @@ func TestAKeyOpensItsAccountAndNothingElse(t *testing.T) {
 }
 
 func TestTheSecretIsRequiredWhereTheKeyHasOne(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		with, without := s.create(true), s.create(false)
 		for _, c := range []struct {
 			key, secret string
@@ -135,7 +137,7 @@ func TestTheSecretIsRequiredWhereTheKeyHasOne(t *testing.T) {
 }
 
 func TestWhatEndsAKeyCountsAtOnceOnEveryReplica(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		first := s.create(true)
 		s.opens(first.APIKey, "", "")
 		if err := s.Revoke(s.Context(), first.KeyID); err != nil {
@@ -145,7 +147,8 @@ func TestWhatEndsAKeyCountsAtOnceOnEveryReplica(t *testing.T) {
 		if err := s.Revoke(s.Context(), bursar.ID{1}); !errors.Is(err, bursar.ErrNotFound) {
 			s.Errorf("revoking an unknown key: %v", err)
 		}
-		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead}, Expires: s.now().Add(time.Minute)})
+		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead},
+			Expires: s.now().Add(time.Minute)})
 		if err != nil || brief.APISecret != "" {
 			s.Fatal(brief.APISecret != "", err)
 		}
@@ -156,7 +159,7 @@ func TestWhatEndsAKeyCountsAtOnceOnEveryReplica(t *testing.T) {
 }
 
 func TestRotationOverlaps(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		first := s.create(true)
 		second, err := s.Rotate(s.Context(), first.KeyID, time.Hour)
 		if err != nil || second.APISecret == "" || second.APIKey == first.APIKey || second.AccountID != first.AccountID {
@@ -185,9 +188,10 @@ func TestRotationOverlaps(t *testing.T) {
 }
 
 func TestABriefKeyIsFollowedByOneOfTheSameLife(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		first := s.create(false)
-		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead}, Expires: s.now().Add(time.Hour)})
+		brief, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: []bursar.Scope{bursar.ScopeRead},
+			Expires: s.now().Add(time.Hour)})
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -205,7 +209,7 @@ func TestABriefKeyIsFollowedByOneOfTheSameLife(t *testing.T) {
 }
 
 func TestNothingInClearIsKept(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		issued := s.create(true)
 		keys, err := s.List(s.Context(), issued.AccountID)
 		if err != nil || len(keys) != 1 {
@@ -222,7 +226,7 @@ func TestNothingInClearIsKept(t *testing.T) {
 }
 
 func TestWhatMakesNoKey(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine := s.create(true)
 		read := []bursar.Scope{bursar.ScopeRead}
 		for _, c := range []struct {
@@ -232,7 +236,8 @@ func TestWhatMakesNoKey(t *testing.T) {
 			{account.Grant{Account: mine.AccountID}, bursar.CodeInvalidRequest},
 			{account.Grant{Account: mine.AccountID, Scopes: []bursar.Scope{"admin"}}, bursar.CodeInvalidRequest},
 			{account.Grant{Account: mine.AccountID, Scopes: []bursar.Scope{"read", "read"}}, bursar.CodeInvalidRequest},
-			{account.Grant{Account: mine.AccountID, Scopes: read, Expires: s.now().Add(-time.Second)}, bursar.CodeInvalidRequest},
+			{account.Grant{Account: mine.AccountID, Scopes: read, Expires: s.now().Add(-time.Second)},
+				bursar.CodeInvalidRequest},
 			{account.Grant{Account: bursar.ID{9}, Scopes: read}, bursar.CodeNotFound},
 		} {
 			if issued, err := s.NewKey(s.Context(), c.grant); code(s.T, err) != c.want || issued.APIKey != "" {

@@ -26,14 +26,14 @@ type Credentials struct {
 // errUnauthorized is the one answer for every key that opens nothing: anyone who tries keys learns nothing from it.
 var errUnauthorized = bursar.Refuse(bursar.CodeUnauthorized, "the header X-API-KEY is missing, or the key is not valid")
 
-// ErrForbidden is the one answer for a key that may not make this request and for one that may not be used from where it
-// comes: anyone who found a key does not learn from it that there is a list of addresses, nor what it lacks.
+// ErrForbidden is the one answer for a key that may not make this request and for one that may not be used from where
+// it comes: anyone who found a key does not learn from it that there is a list of addresses, nor what it lacks.
 var ErrForbidden = bursar.Refuse(bursar.CodeForbidden, "this key may not make this request, or not from this address")
 
-// Authenticate returns whose key it is. Errors: unauthorized for a key that is missing, unknown, revoked or ended, always
-// with the same message; ErrForbidden for a key that may not be used from there, with the identity that it has, whatever
-// the secret; invalid_secret for a secret that was sent and is not the key's. The key is read from the database each time,
-// one look-up by its hash: what changed of it counts at once.
+// Authenticate returns whose key it is. Errors: unauthorized for a key that is missing, unknown, revoked or ended,
+// always with the same message; ErrForbidden for a key that may not be used from there, with the identity that it has,
+// whatever the secret; invalid_secret for a secret that was sent and is not the key's. The key is read from the
+// database each time, one look-up by its hash: what changed of it counts at once.
 func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, error) {
 	if !isToken(c.Key, keyPrefix) {
 		return Identity{}, errUnauthorized

@@ -53,8 +53,8 @@ func (s *Service) draw(g Grant) (bursar.APIKey, Issued, error) {
 	return key, issued, nil
 }
 
-// NewKey adds a key to an account. Errors: bursar.ErrNotFound for an unknown account, invalid_request for scopes that do
-// not exist, for more than MaxNetworks networks and for an end that has passed.
+// NewKey adds a key to an account. Errors: bursar.ErrNotFound for an unknown account, invalid_request for scopes that
+// do not exist, for more than MaxNetworks networks and for an end that has passed.
 func (s *Service) NewKey(ctx context.Context, g Grant) (Issued, error) {
 	if err := s.check(g); err != nil {
 		return Issued{}, err
@@ -90,8 +90,8 @@ func (s *Service) check(g Grant) error {
 }
 
 // Rotate replaces a key by a new one with the same rights: the old one ends after overlap, at once for zero. A key that
-// ends gets a successor with as long a life. Errors: bursar.ErrNotFound for an unknown key, invalid_request for one that is
-// revoked or has ended, and for an overlap below zero.
+// ends gets a successor with as long a life. Errors: bursar.ErrNotFound for an unknown key, invalid_request for one
+// that is revoked or has ended, and for an overlap below zero.
 func (s *Service) Rotate(ctx context.Context, keyID bursar.ID, overlap time.Duration) (Issued, error) {
 	if overlap < 0 {
 		return Issued{}, bursar.RefuseField(bursar.CodeInvalidRequest, "overlap", "the overlap must not be below zero")
@@ -129,8 +129,8 @@ func successor(old bursar.APIKey, now time.Time) Grant {
 	return g
 }
 
-// Revoke makes a key useless at once and for ever; revoking it again changes nothing. The error is bursar.ErrNotFound for an
-// unknown key.
+// Revoke makes a key useless at once and for ever; revoking it again changes nothing. The error is bursar.ErrNotFound
+// for an unknown key.
 func (s *Service) Revoke(ctx context.Context, keyID bursar.ID) error {
 	return s.db.Do(ctx, func(tx *store.Tx) error { return store.AsRefusal(tx.APIKeys().Revoke(ctx, keyID)) })
 }

@@ -20,7 +20,8 @@ func checkScopes(scopes []bursar.Scope) error {
 	}
 	for i, scope := range scopes {
 		if !slices.Contains(AllScopes(), scope) || slices.Contains(scopes[:i], scope) {
-			return bursar.RefuseField(bursar.CodeInvalidRequest, "scopes", "the scopes are read, wallets and withdraw, each once")
+			return bursar.RefuseField(bursar.CodeInvalidRequest, "scopes",
+				"the scopes are read, wallets and withdraw, each once")
 		}
 	}
 	return nil
@@ -46,8 +47,8 @@ type NetworkChange struct {
 }
 
 // SetNetworks changes where a key may be used from, at once on every replica, and returns its list. Errors:
-// bursar.ErrNotFound for an unknown key; invalid_request for one that is revoked or has ended, for a network to remove that
-// is not there, for a list that is too long, and for a removal that would leave none: the key would then open from
+// bursar.ErrNotFound for an unknown key; invalid_request for one that is revoked or has ended, for a network to remove
+// that is not there, for a list that is too long, and for a removal that would leave none: the key would then open from
 // everywhere, which only Clear may do.
 func (s *Service) SetNetworks(ctx context.Context, keyID bursar.ID, c NetworkChange) (list []netip.Prefix, err error) {
 	err = s.changeKey(ctx, keyID, func(k *bursar.APIKey) error {
@@ -81,7 +82,8 @@ func (c NetworkChange) apply(list []netip.Prefix) ([]netip.Prefix, error) {
 		}
 	}
 	if len(list) == 0 && len(c.Remove) > 0 {
-		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "networks", "nothing would be left on the list, and the key could be used from everywhere; clear the list if that is meant")
+		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "networks",
+			"nothing would be left on the list, and the key could be used from everywhere; clear the list if that is meant")
 	}
 	return list, nil
 }

@@ -21,7 +21,7 @@ func networks(texts ...string) []netip.Prefix {
 }
 
 // from wants a key, with a secret or without, to come to a code from an address on both replicas; "" is no address.
-func (s *stage) from(address, key, secret string, want bursar.ErrorCode) {
+func (s *harness) from(address, key, secret string, want bursar.ErrorCode) {
 	s.Helper()
 	var at netip.Addr
 	if address != "" {
@@ -36,10 +36,11 @@ func (s *stage) from(address, key, secret string, want bursar.ErrorCode) {
 }
 
 func TestAKeyOpensWhereItMayBeUsed(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		first := s.create(true)
-		listed, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: account.AllScopes(), WithSecret: true,
-			Networks: networks("192.0.2.0/24", "2001:db8::/32")})
+		listed, err := s.NewKey(s.Context(), account.Grant{Account: first.AccountID, Scopes: account.AllScopes(),
+			WithSecret: true,
+			Networks:   networks("192.0.2.0/24", "2001:db8::/32")})
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func TestAKeyOpensWhereItMayBeUsed(t *testing.T) {
 }
 
 func TestTheListOfNetworksChangesAtOnce(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		key := s.create(true)
 		const here, there = "192.0.2.1", "198.51.100.1"
 		for _, step := range []struct {
@@ -76,10 +77,13 @@ func TestTheListOfNetworksChangesAtOnce(t *testing.T) {
 		}{
 			{account.NetworkChange{}, nil, "", ""},
 			{account.NetworkChange{Add: networks("192.0.2.0/24")}, networks("192.0.2.0/24"), "", bursar.CodeForbidden},
-			{account.NetworkChange{Add: networks("198.51.100.1/32", "192.0.2.0/24")}, networks("192.0.2.0/24", "198.51.100.1/32"), "", ""},
+			{account.NetworkChange{Add: networks("198.51.100.1/32", "192.0.2.0/24")},
+				networks("192.0.2.0/24", "198.51.100.1/32"), "", ""},
 			{account.NetworkChange{Remove: networks("192.0.2.0/24")}, networks("198.51.100.1/32"), bursar.CodeForbidden, ""},
-			{account.NetworkChange{Clear: true, Add: networks("192.0.2.1/32")}, networks("192.0.2.1/32"), "", bursar.CodeForbidden},
-			{account.NetworkChange{Remove: networks("192.0.2.1/32"), Add: networks("198.51.100.0/24")}, networks("198.51.100.0/24"), bursar.CodeForbidden, ""},
+			{account.NetworkChange{Clear: true, Add: networks("192.0.2.1/32")}, networks("192.0.2.1/32"), "",
+				bursar.CodeForbidden},
+			{account.NetworkChange{Remove: networks("192.0.2.1/32"), Add: networks("198.51.100.0/24")},
+				networks("198.51.100.0/24"), bursar.CodeForbidden, ""},
 			{account.NetworkChange{Clear: true}, nil, "", ""},
 		} {
 			got, err := s.replica.SetNetworks(s.Context(), key.KeyID, step.change)
@@ -93,7 +97,7 @@ func TestTheListOfNetworksChangesAtOnce(t *testing.T) {
 }
 
 func TestWhatMakesNoListOfNetworks(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		key := s.create(true)
 		one := networks("192.0.2.0/24")
 		if _, err := s.SetNetworks(s.Context(), key.KeyID, account.NetworkChange{Add: one}); err != nil {
@@ -116,24 +120,27 @@ func TestWhatMakesNoListOfNetworks(t *testing.T) {
 				s.Errorf("%s: %v", name, err)
 			}
 		}
-		if _, err := s.SetNetworks(s.Context(), bursar.ID{1}, account.NetworkChange{Clear: true}); !errors.Is(err, bursar.ErrNotFound) {
+		if _, err := s.SetNetworks(s.Context(), bursar.ID{1},
+			account.NetworkChange{Clear: true}); !errors.Is(err, bursar.ErrNotFound) {
 			s.Errorf("an unknown key: %v", err)
 		}
 		s.from("192.0.2.1", key.APIKey, "", "")
 		s.from("192.0.3.1", key.APIKey, "", bursar.CodeForbidden)
-		if _, err := s.NewKey(s.Context(), account.Grant{Account: key.AccountID, Scopes: account.AllScopes(), Networks: append(many, one...)}); code(s.T, err) != bursar.CodeInvalidRequest {
+		if _, err := s.NewKey(s.Context(), account.Grant{Account: key.AccountID, Scopes: account.AllScopes(),
+			Networks: append(many, one...)}); code(s.T, err) != bursar.CodeInvalidRequest {
 			s.Errorf("a key with too many networks: %v", err)
 		}
 	})
 }
 
 func TestASuccessorKeepsTheRights(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		first := s.create(true)
 		if err := s.SetScopes(s.Context(), first.KeyID, []bursar.Scope{bursar.ScopeRead}); err != nil {
 			s.Fatal(err)
 		}
-		if _, err := s.SetNetworks(s.Context(), first.KeyID, account.NetworkChange{Add: networks("192.0.2.0/24")}); err != nil {
+		if _, err := s.SetNetworks(s.Context(), first.KeyID,
+			account.NetworkChange{Add: networks("192.0.2.0/24")}); err != nil {
 			s.Fatal(err)
 		}
 		next, err := s.Rotate(s.Context(), first.KeyID, time.Hour)
@@ -142,7 +149,8 @@ func TestASuccessorKeepsTheRights(t *testing.T) {
 		}
 		s.from("192.0.2.1", next.APIKey, next.APISecret, "")
 		s.from("192.0.3.1", next.APIKey, next.APISecret, bursar.CodeForbidden)
-		identity, err := s.replica.Authenticate(s.Context(), account.Credentials{Key: next.APIKey, From: netip.MustParseAddr("192.0.2.1")})
+		identity, err := s.replica.Authenticate(s.Context(),
+			account.Credentials{Key: next.APIKey, From: netip.MustParseAddr("192.0.2.1")})
 		if err != nil || !slices.Equal(identity.Key.Scopes, []bursar.Scope{bursar.ScopeRead}) {
 			s.Errorf("the successor may %v, %v", identity.Key.Scopes, err)
 		}
@@ -150,7 +158,7 @@ func TestASuccessorKeepsTheRights(t *testing.T) {
 }
 
 func TestScopesChangeAtOnce(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		key := s.create(true)
 		if err := s.SetScopes(s.Context(), key.KeyID, []bursar.Scope{bursar.ScopeWallets}); err != nil {
 			s.Fatal(err)

@@ -37,8 +37,8 @@ func set[T any](field *T, value *T) {
 	}
 }
 
-// Set changes an account's settings and returns the account. They count for everything that happens from the commit on. A
-// webhook that is set may have answered 410 Gone before. Errors: bursar.ErrNotFound, invalid_webhook.
+// Set changes an account's settings and returns the account. They count for everything that happens from the commit on.
+// A webhook that is set may have answered 410 Gone before. Errors: bursar.ErrNotFound, invalid_webhook.
 func (s *Service) Set(ctx context.Context, id bursar.ID, settings Settings) (a bursar.Account, err error) {
 	err = s.db.Do(ctx, func(tx *store.Tx) error {
 		if a, err = tx.Accounts().Lock(ctx, id); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// success renders an answer. Text that clients gave us, metadata above all, is not escaped for HTML: what they decode is
-// byte for byte what they sent.
+// success renders an answer. Text that clients gave us, metadata above all, is not escaped for HTML: what they decode
+// is byte for byte what they sent.
 func success(response any) (store.Answer, error) {
 	body, err := render(struct {
 		Success  bool `json:"success"`

@@ -1,12 +1,12 @@
 // Package api serves /api/v1: it reads parameters, asks the nouns, and writes answers.
 //
-// It owns the one parser of parameters, the one map from refusals to HTTP statuses, idempotency keys, rate limits and paging. It holds
-// no rule about money and no SQL. Its invariants: a request is understood in one way only or refused; an answer is written
-// whole or not at all; what is not a refusal meant for clients is logged and answered as internal or unavailable, never
-// shown; an object of another account is answered exactly as one that does not exist.
+// It owns the one parser of parameters, the one map from refusals to HTTP statuses, idempotency keys, rate limits and
+// paging. It holds no rule about money and no SQL. Its invariants: a request is understood in one way only or refused;
+// an answer is written whole or not at all; what is not a refusal meant for clients is logged and answered as internal
+// or unavailable, never shown; an object of another account is answered exactly as one that does not exist.
 //
-// Idempotency keys: the answer of a change that was made is kept in the transaction that made it, and is given again byte
-// for byte. A refusal changed nothing and is not kept, so a repeated request is judged again.
+// Idempotency keys: the answer of a change that was made is kept in the transaction that made it, and is given again
+// byte for byte. A refusal changed nothing and is not kept, so a repeated request is judged again.
 package api
 
 import (
@@ -37,16 +37,16 @@ type Accounts interface {
 
 // Config is what an API serves from.
 type Config struct {
-	DB          *store.DB
-	Registry    *bursar.Registry
-	Accounts    Accounts
-	Wallets     *wallet.Service
-	Charges     *charge.Service
-	Withdrawals *withdrawal.Service
-	Trials      *webhook.Trials
-	Chains      map[bursar.ChainID]chain.Capabilities // those that are configured
-	IDs         *bursar.IDs
-	Log         *slog.Logger
+	DB             *store.DB
+	Registry       *bursar.Registry
+	Accounts       Accounts
+	Wallets        *wallet.Service
+	Charges        *charge.Service
+	Withdrawals    *withdrawal.Service
+	TestDeliveries *webhook.TestDeliveries
+	Chains         map[bursar.ChainID]chain.Capabilities // those that are configured
+	IDs            *bursar.IDs
+	Log            *slog.Logger
 
 	Destinations *destination.Service // the lists that withdrawals are held to
 
@@ -63,7 +63,7 @@ type Config struct {
 type api struct {
 	Config
 	routes map[string]methods
-	claims *store.Batch[idempotencyLease, store.Answer]
+	leases *store.Batch[idempotencyLease, store.Answer]
 	limits *limits
 
 	described func() (docs.Served, error) // made when it is first asked for
@@ -82,6 +82,6 @@ func New(c Config) http.Handler {
 	}
 	a := &api{Config: c, limits: newLimits(c.RateLimits), described: sync.OnceValues(docs.Render)}
 	a.routes = a.table()
-	a.claims = store.NewBatch(c.DB, claimAll)
+	a.leases = store.NewBatch(c.DB, leaseAll)
 	return a
 }

@@ -58,8 +58,8 @@ func (a *api) getBalance(ctx context.Context, c *call) (any, error) {
 	}{view}, nil
 }
 
-// balanceText writes what a customer's balance holds with the currency's places, rounded down: never more than there is,
-// so one below zero, which only a reversal leaves, is rounded away from zero.
+// balanceText writes what a customer's balance holds with the currency's places, rounded down: never more than there
+// is, so one below zero, which only a reversal leaves, is rounded away from zero.
 func balanceText(c bursar.Currency, b ledger.Balance) (string, error) {
 	amount, negative := b.Net(ledger.Liability)
 	if !negative {

@@ -24,19 +24,19 @@ func BenchmarkCreateWallet(b *testing.B) {
 	for _, key := range []string{"plain", "idempotent"} {
 		for name, url := range databases {
 			b.Run(key+"/"+name, func(b *testing.B) {
-				newStage(b, url(b), newClock()).createWallets(b, "BTC", key == "idempotent")
+				newHarness(b, url(b), newClock()).createWallets(b, "BTC", key == "idempotent")
 			})
 		}
 	}
 }
 
-// BenchmarkCreatePooledWallet does the same with real keys: those of BTC are derived while it runs, those of SOL come from
-// the pool, which is filled while it runs.
+// BenchmarkCreatePooledWallet does the same with real keys: those of BTC are derived while it runs, those of SOL come
+// from the pool, which is filled while it runs.
 func BenchmarkCreatePooledWallet(b *testing.B) {
 	for _, currency := range []string{"BTC", "SOL"} {
 		for name, url := range databases {
 			b.Run(currency+"/"+name, func(b *testing.B) {
-				s, pool := newPooledStage(b, url(b))
+				s, pool := newPooledHarness(b, url(b))
 				wake := make(chan struct{}, 1)
 				s.config.Wallets.Pooled = func() {
 					select {
@@ -60,7 +60,7 @@ func BenchmarkCreatePooledWallet(b *testing.B) {
 }
 
 // createWallets creates b.N wallets.
-func (s *stage) createWallets(b *testing.B, currency string, idempotent bool) {
+func (s *harness) createWallets(b *testing.B, currency string, idempotent bool) {
 	mine := s.account(false)
 	transport := &http.Transport{MaxIdleConnsPerHost: clients}
 	client := &http.Client{Transport: transport}
@@ -102,7 +102,7 @@ func BenchmarkInsertWallet(b *testing.B) {
 	for _, batch := range []int{1, 200} {
 		for name, url := range databases {
 			b.Run(fmt.Sprintf("batch=%d/%s", batch, name), func(b *testing.B) {
-				s := newStage(b, url(b), newClock())
+				s := newHarness(b, url(b), newClock())
 				mine := s.account(false)
 				b.ResetTimer()
 				for written := 0; written < b.N; written += batch {
@@ -114,7 +114,7 @@ func BenchmarkInsertWallet(b *testing.B) {
 	}
 }
 
-func (s *stage) insert(tx *store.Tx, account bursar.ID, n int) error {
+func (s *harness) insert(tx *store.Tx, account bursar.ID, n int) error {
 	ctx := context.Background()
 	number, err := tx.Wallets().TakeNumbers(ctx, n)
 	if err != nil {
@@ -126,8 +126,10 @@ func (s *stage) insert(tx *store.Tx, account bursar.ID, n int) error {
 	}
 	wallets := make([]bursar.Wallet, n)
 	for i := range wallets {
-		wallets[i] = bursar.Wallet{Number: number + int64(i), ID: s.ids.Next(), AccountID: account, Currency: "BTC", Family: "bc", Index: index + uint32(i),
-			Address: bursar.Address{Base: fmt.Sprintf("bc1%048x", index+uint32(i))}, Webhook: "https://shop.example/hook", Metadata: "order", CreatedAt: tx.Now()}
+		wallets[i] = bursar.Wallet{Number: number + int64(i), ID: s.ids.Next(), AccountID: account, Currency: "BTC",
+			Family: "bc", Index: index + uint32(i),
+			Address: bursar.Address{Base: fmt.Sprintf("bc1%048x", index+uint32(i))}, Webhook: "https://shop.example/hook",
+			Metadata: "order", CreatedAt: tx.Now()}
 	}
 	return tx.Wallets().Insert(ctx, wallets)
 }

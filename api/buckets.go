@@ -8,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxBuckets bounds how many clients one limit remembers, with about 300 bytes each. The one that was quiet for longest is
-// forgotten first: anyone who is forgotten starts again with a full burst.
+// maxBuckets bounds how many clients one limit remembers, with about 300 bytes each. The one that was quiet for longest
+// is forgotten first: anyone who is forgotten starts again with a full burst.
 const maxBuckets = 1 << 14
 
 // buckets are token buckets by whatever tells clients apart. It is safe for concurrent use. A nil one limits nothing.
@@ -31,7 +31,12 @@ func newBuckets[Key comparable](l Limit) *buckets[Key] {
 	if l.PerSecond <= 0 {
 		return nil
 	}
-	return &buckets[Key]{limit: rate.Limit(l.PerSecond), burst: max(1, l.Burst), byKey: map[Key]*list.Element{}, order: list.New()}
+	return &buckets[Key]{
+		limit: rate.Limit(l.PerSecond),
+		burst: max(1, l.Burst),
+		byKey: map[Key]*list.Element{},
+		order: list.New(),
+	}
 }
 
 // take takes a token and returns 0, or takes none and returns how long it is until there is one.

@@ -25,7 +25,8 @@ func (a *api) viewCharge(c bursar.Charge, at time.Time) (wire.Charge, error) {
 
 // createCharge is POST charge.
 func (a *api) createCharge(ctx context.Context, c *call) (any, error) {
-	o := charge.Order{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")), Webhook: c.in.required("webhook")}
+	o := charge.Order{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")),
+		Webhook: c.in.required("webhook")}
 	o.Metadata, _ = c.in.optional("metadata")
 	seconds, sent := c.in.whole("expires", int(bursar.MinChargeLife/time.Second), int(bursar.MaxChargeLife/time.Second))
 	if sent {
@@ -62,9 +63,11 @@ func (a *api) chargeMinimum(c *call, o *charge.Order) error {
 	o.Minimum, err = currency.Parse(text)
 	switch {
 	case errors.Is(err, bursar.ErrAmountPlaces):
-		return bursar.RefuseField(bursar.CodeInvalidAmount, "minimum", "an amount of %s has at most %d decimal places", currency.Code, currency.Places)
+		return bursar.RefuseField(bursar.CodeInvalidAmount, "minimum", "an amount of %s has at most %d decimal places",
+			currency.Code, currency.Places)
 	case err != nil:
-		return bursar.RefuseField(bursar.CodeInvalidAmount, "minimum", "minimum must be a plain decimal number without sign, exponent or leading zeros")
+		return bursar.RefuseField(bursar.CodeInvalidAmount, "minimum",
+			"minimum must be a plain decimal number without sign, exponent or leading zeros")
 	case o.Minimum.IsZero():
 		return bursar.RefuseField(bursar.CodeInvalidAmount, "minimum", "minimum must be more than zero")
 	}

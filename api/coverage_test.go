@@ -11,19 +11,19 @@ import (
 	"testing"
 )
 
-// told is one exchange of a script: the endpoint, and what came of it: a status, or the code of a refusal.
-type told struct{ endpoint, outcome string }
+// coverage is one exchange of a script: the endpoint, and what came of it: a status, or the code of a refusal.
+type coverage struct{ endpoint, outcome string }
 
 var codeInBody = regexp.MustCompile(`"code":"([a-z_]+)"`)
 
 // exchangesOf reads the scripts as TestScripts does, and says what each exchange is about.
-func exchangesOf(t *testing.T) map[told]int {
+func exchangesOf(t *testing.T) map[coverage]int {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scripts", err)
 	}
-	all := map[told]int{}
+	all := map[coverage]int{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -37,9 +37,9 @@ func exchangesOf(t *testing.T) map[told]int {
 				endpoint = endpointOf(rest)
 			case mark == "<" && last != "<":
 				words := strings.Fields(rest)
-				all[told{endpoint, words[len(words[:min(2, len(words))])-1]}]++
+				all[coverage{endpoint, words[len(words[:min(2, len(words))])-1]}]++
 			case mark == "<" && codeInBody.MatchString(rest):
-				all[told{endpoint, codeInBody.FindStringSubmatch(rest)[1]}]++
+				all[coverage{endpoint, codeInBody.FindStringSubmatch(rest)[1]}]++
 			}
 			last = mark
 		}
@@ -53,8 +53,8 @@ func endpointOf(request string) string {
 	return method + " " + path
 }
 
-// TestEveryEndpointAndCodeHasACase fails when an endpoint of docs/openapi.yaml has no script in which it does what it is
-// for, when a refusal of its own is not played on it, and when a refusal that all have is played on none.
+// TestEveryEndpointAndCodeHasACase fails when an endpoint of docs/openapi.yaml has no script in which it does what it
+// is for, when a refusal of its own is not played on it, and when a refusal that all have is played on none.
 func TestEveryEndpointAndCodeHasACase(t *testing.T) {
 	t.Parallel()
 	s, played := theSpec(t), exchangesOf(t)
@@ -70,7 +70,7 @@ func TestEveryEndpointAndCodeHasACase(t *testing.T) {
 				wanted = append(wanted, "unauthorized", "forbidden")
 			}
 			for _, outcome := range wanted {
-				if played[told{endpoint, outcome}] == 0 {
+				if played[coverage{endpoint, outcome}] == 0 {
 					t.Errorf("%s: no script has %s", endpoint, outcome)
 				}
 			}
@@ -101,11 +101,13 @@ func (s *spec) codes() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// TestTheContractsCodes holds the description and the map from codes to statuses to the list that clients were promised.
+// TestTheContractsCodes holds the description and the map from codes to statuses to the list that clients were
+// promised.
 func TestTheContractsCodes(t *testing.T) {
 	t.Parallel()
 	promised := map[int][]string{
-		http.StatusBadRequest:            {"invalid_request", "unsupported_currency", "invalid_amount", "invalid_address", "invalid_webhook"},
+		http.StatusBadRequest: {"invalid_request", "unsupported_currency", "invalid_amount", "invalid_address",
+			"invalid_webhook"},
 		http.StatusUnauthorized:          {"unauthorized"},
 		http.StatusForbidden:             {"secret_required", "invalid_secret", "forbidden", "withdrawals_frozen"},
 		http.StatusNotFound:              {"not_found"},

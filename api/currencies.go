@@ -30,8 +30,8 @@ type currenciesAnswer struct {
 	Details    map[bursar.CurrencyCode]currencyView `json:"details"`
 }
 
-// listCurrencies is GET wallet/currencies: those whose chain is configured, in the registry's order, with the fees that the
-// account pays.
+// listCurrencies is GET wallet/currencies: those whose chain is configured, in the registry's order, with the fees that
+// the account pays.
 func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 	answer := currenciesAnswer{Currencies: []bursar.CurrencyCode{}, Details: map[bursar.CurrencyCode]currencyView{}}
 	account := call.identity.Account
@@ -44,18 +44,29 @@ func (a *api) listCurrencies(ctx context.Context, call *call) (any, error) {
 		return nil, err
 	}
 	for _, c := range a.Registry.All() {
-		if traits, configured := a.Chains[c.Chain]; configured {
+		if capabilities, configured := a.Chains[c.Chain]; configured {
 			answer.Currencies = append(answer.Currencies, c.Code)
-			answer.Details[c.Code] = viewCurrency(rules.For(account, c), max(traits.Confirmations, c.Confirmations.Default))
+			answer.Details[c.Code] = viewCurrency(rules.For(account, c),
+				max(capabilities.Confirmations, c.Confirmations.Default))
 		}
 	}
 	return answer, nil
 }
 
 func viewCurrency(c bursar.Currency, confirmations int) currencyView {
-	view := currencyView{Chain: c.Chain, Contract: orNull(c.Contract), Decimals: c.Decimals, Places: c.Places, Minimum: c.Exact(c.Minimum),
-		WithdrawalMinimum: c.Exact(c.WithdrawalMinimum), WithdrawalFee: c.Exact(c.WithdrawalFee.Fixed), WithdrawalPercent: percent(c.WithdrawalFee.Millionths),
-		DepositPercent: percent(c.DepositFee.Millionths), Confirmations: confirmations, Memo: orNull(c.Memo)}
+	view := currencyView{
+		Chain:             c.Chain,
+		Contract:          orNull(c.Contract),
+		Decimals:          c.Decimals,
+		Places:            c.Places,
+		Minimum:           c.Exact(c.Minimum),
+		WithdrawalMinimum: c.Exact(c.WithdrawalMinimum),
+		WithdrawalFee:     c.Exact(c.WithdrawalFee.Fixed),
+		WithdrawalPercent: percent(c.WithdrawalFee.Millionths),
+		DepositPercent:    percent(c.DepositFee.Millionths),
+		Confirmations:     confirmations,
+		Memo:              orNull(c.Memo),
+	}
 	if !c.WithdrawalMaximum.IsZero() {
 		view.WithdrawalMaximum = c.Exact(c.WithdrawalMaximum)
 	}

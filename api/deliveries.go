@@ -31,7 +31,15 @@ type attemptView struct {
 }
 
 func viewDelivery(d store.Delivery, attempts []store.Attempt) deliveryView {
-	view := deliveryView{EventID: d.ID, Event: d.Kind, Subject: d.Subject, Webhook: d.URL, Status: d.Status, CreatedAt: d.CreatedAt, Attempts: []attemptView{}}
+	view := deliveryView{
+		EventID:   d.ID,
+		Event:     d.Kind,
+		Subject:   d.Subject,
+		Webhook:   d.URL,
+		Status:    d.Status,
+		CreatedAt: d.CreatedAt,
+		Attempts:  []attemptView{},
+	}
 	if d.Status == store.DeliveryPending {
 		view.NextAttemptAt = &d.NextAt
 	}
@@ -125,7 +133,9 @@ func redeliverOne(ctx context.Context, tx *store.Tx, account, id bursar.ID) (ans
 	return answer, store.AsRefusal(err)
 }
 
-func redeliverSince(ctx context.Context, tx *store.Tx, account bursar.ID, since time.Time) (answer redeliverAnswer, err error) {
+func redeliverSince(
+	ctx context.Context, tx *store.Tx, account bursar.ID, since time.Time,
+) (answer redeliverAnswer, err error) {
 	r := store.Redelivery{Account: account, Since: since, Limit: redeliverStep}
 	for {
 		due, last, err := tx.Deliveries().RedeliverSome(ctx, r)

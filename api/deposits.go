@@ -27,11 +27,14 @@ func (a *api) viewDeposit(d bursar.Deposit, latest depths) (wire.Deposit, error)
 	if err != nil {
 		return wire.Deposit{}, err
 	}
-	return wire.NewDeposit(d, c, wire.ConfirmationContext{Latest: latest[d.Chain], Required: a.Chains[d.Chain].Confirmations}), nil
+	return wire.NewDeposit(d, c, wire.ConfirmationContext{Latest: latest[d.Chain],
+		Required: a.Chains[d.Chain].Confirmations}), nil
 }
 
 // readDeposits reads deposits and the chains they stand on as of one moment.
-func (a *api) readDeposits(ctx context.Context, read func(tx *store.Tx) ([]bursar.Deposit, error)) (list []bursar.Deposit, latest depths, err error) {
+func (a *api) readDeposits(
+	ctx context.Context, read func(tx *store.Tx) ([]bursar.Deposit, error),
+) (list []bursar.Deposit, latest depths, err error) {
 	err = a.DB.View(ctx, func(tx *store.Tx) error {
 		if list, err = read(tx); err != nil {
 			return err

@@ -17,7 +17,7 @@ var encodings = []string{"query", "json", "form", "multipart", "query and json"}
 
 // encoded writes parameters in one of the encodings. What is not a text can be itself in JSON only; elsewhere it is its
 // JSON text.
-func (s *stage) encoded(method, path, encoding string, values map[string]any) *http.Request {
+func (s *harness) encoded(method, path, encoding string, values map[string]any) *http.Request {
 	s.Helper()
 	query, texts, object := url.Values{}, map[string]string{}, map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -12,7 +12,8 @@ import (
 // statusOf is the one map from refusals to HTTP statuses. A code it does not know is a mistake of ours.
 func statusOf(code bursar.ErrorCode) int {
 	switch code {
-	case bursar.CodeInvalidRequest, bursar.CodeUnsupportedCurrency, bursar.CodeInvalidAmount, bursar.CodeInvalidAddress, bursar.CodeInvalidWebhook:
+	case bursar.CodeInvalidRequest, bursar.CodeUnsupportedCurrency, bursar.CodeInvalidAmount, bursar.CodeInvalidAddress,
+		bursar.CodeInvalidWebhook:
 		return http.StatusBadRequest
 	case bursar.CodeUnauthorized:
 		return http.StatusUnauthorized
@@ -40,12 +41,15 @@ func statusOf(code bursar.ErrorCode) int {
 
 // The refusals that are made here, for what is not one itself.
 var (
-	errInternal    = bursar.Refuse(bursar.CodeInternal, "something went wrong on our side; it has been logged under the requestID")
-	errUnavailable = bursar.Refuse(bursar.CodeUnavailable, "the service cannot answer this now; try again, and with the same Idempotency-Key if it was a change")
-	errConflict    = bursar.Refuse(bursar.CodeIdempotencyConflict, "this Idempotency-Key was used for another request")
-	errBusy        = bursar.Refuse(bursar.CodeUnavailable, "the first request with this Idempotency-Key is still in progress; try again with the same key")
-	errNetwork     = bursar.Refuse(bursar.CodeForbidden, "requests from this address are not allowed")
-	errMethod      = bursar.Refuse(bursar.CodeMethodNotAllowed, "this path does not have that method")
+	errInternal = bursar.Refuse(bursar.CodeInternal,
+		"something went wrong on our side; it has been logged under the requestID")
+	errUnavailable = bursar.Refuse(bursar.CodeUnavailable,
+		"the service cannot answer this now; try again, and with the same Idempotency-Key if it was a change")
+	errConflict = bursar.Refuse(bursar.CodeIdempotencyConflict, "this Idempotency-Key was used for another request")
+	errBusy     = bursar.Refuse(bursar.CodeUnavailable,
+		"the first request with this Idempotency-Key is still in progress; try again with the same key")
+	errNetwork = bursar.Refuse(bursar.CodeForbidden, "requests from this address are not allowed")
+	errMethod  = bursar.Refuse(bursar.CodeMethodNotAllowed, "this path does not have that method")
 )
 
 // refusalOf turns any error into one that may be shown, and reports whether it must be logged because it says less than

@@ -54,9 +54,9 @@ func get(t *testing.T, handler http.Handler, path, key string) *httptest.Respons
 	return w
 }
 
-// TestWhatGoesWrongIsLoggedAndNotTold has the same for a panic, an error of ours and a database that is away.
-func TestWhatGoesWrongIsLoggedAndNotTold(t *testing.T) {
-	s := newStage(t, storetest.SQLite(t), newClock())
+// TestWhatGoesWrongIsLoggedAndNotShown has the same for a panic, an error of ours and a database that is away.
+func TestWhatGoesWrongIsLoggedAndNotShown(t *testing.T) {
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	secret := "SELECT key FROM /var/lib/secret at http://user:pass@10.0.0.1"
 	for name, c := range map[string]struct {
 		authenticate func() error
@@ -66,10 +66,15 @@ func TestWhatGoesWrongIsLoggedAndNotTold(t *testing.T) {
 		"a panic":  {func() error { panic(secret) }, 500, "internal", secret},
 		"an error": {func() error { return errors.New(secret) }, 500, "internal", secret},
 		"a row that is missing inside": {func() error {
-			return s.db.View(t.Context(), func(tx *store.Tx) error { _, err := tx.Accounts().Get(t.Context(), bursar.ID{1}); return err })
+			return s.db.View(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.Accounts().Get(t.Context(), bursar.ID{1})
+				return err
+			})
 		}, 500, "internal", "read account"},
-		"a lost race":          {func() error { return context.DeadlineExceeded }, 503, "unavailable", "deadline"},
-		"a refusal":            {func() error { return bursar.Refuse(bursar.CodeRateLimited, "slow down") }, 429, "rate_limited", ""},
+		"a lost race": {func() error { return context.DeadlineExceeded }, 503, "unavailable", "deadline"},
+		"a refusal": {func() error {
+			return bursar.Refuse(bursar.CodeRateLimited, "slow down")
+		}, 429, "rate_limited", ""},
 		"a client that leaves": {func() error { return context.Canceled }, 503, "unavailable", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,13 +84,15 @@ func TestWhatGoesWrongIsLoggedAndNotTold(t *testing.T) {
 			config.Accounts, config.Log = doorman{c.authenticate}, slog.New(slog.NewTextHandler(log, nil))
 			w := get(t, api.New(config), "/api/v1/account", "")
 			id := w.Header().Get("X-Request-ID")
-			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+c.code+`"`) || !strings.Contains(w.Body.String(), `"requestID":"`+id+`"`) {
+			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+c.code+`"`) ||
+				!strings.Contains(w.Body.String(), `"requestID":"`+id+`"`) {
 				t.Errorf("answered %d %s", w.Code, w.Body)
 			}
 			if strings.Contains(w.Body.String(), "SELECT") || strings.Contains(w.Body.String(), "10.0.0.1") {
 				t.Errorf("told %s", w.Body)
 			}
-			if got := log.String(); !strings.Contains(got, c.logged) || c.logged != "" && !strings.Contains(got, id) || c.logged == "" && got != "" {
+			if got := log.String(); !strings.Contains(got, c.logged) || c.logged != "" && !strings.Contains(got, id) ||
+				c.logged == "" && got != "" {
 				t.Errorf("logged %s", got)
 			}
 		})
@@ -94,7 +101,7 @@ func TestWhatGoesWrongIsLoggedAndNotTold(t *testing.T) {
 
 func TestADatabaseThatIsAwayIsUnavailable(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		s := newStage(t, url, newClock())
+		s := newHarness(t, url, newClock())
 		mine := s.account(true)
 		handler := api.New(s.config)
 		if w := get(t, handler, "/readyz", ""); w.Code != http.StatusOK {
@@ -116,10 +123,11 @@ func TestADatabaseThatIsAwayIsUnavailable(t *testing.T) {
 }
 
 func TestClientsMayBeHeldToTheirNetworks(t *testing.T) {
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	mine := s.account(false)
 	config := s.config
-	for networks, want := range map[string]int{"192.0.2.0/24": 200, "198.51.100.0/24": 403} { // a recorder's client is 192.0.2.1
+	for networks, want := range map[string]int{"192.0.2.0/24": 200,
+		"198.51.100.0/24": 403} { // a recorder's client is 192.0.2.1
 		config.ClientNetworks = []netip.Prefix{netip.MustParsePrefix(networks)}
 		w := get(t, api.New(config), "/api/v1/account", mine.APIKey)
 		if w.Code != want {
@@ -130,7 +138,7 @@ func TestClientsMayBeHeldToTheirNetworks(t *testing.T) {
 
 // TestABodyWithoutEndIsCutOff sends more than a body may have, without saying how much.
 func TestABodyWithoutEndIsCutOff(t *testing.T) {
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	mine := s.account(false)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/api/v1/wallet", endless{})
 	if err != nil {

@@ -46,13 +46,17 @@ func (c *script) shows(account, code, withdrawal, fixed, percent, deposit, depos
 	c.always(r, response, body)
 	var answer struct {
 		Response struct {
-			Details map[string]struct{ WithdrawalFee, WithdrawalFeeFixed, WithdrawalFeePercent, DepositFee, DepositFeePercent string }
+			Details map[string]struct {
+				WithdrawalFee, WithdrawalFeeFixed, WithdrawalFeePercent, DepositFee,
+				DepositFeePercent string
+			}
 		}
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
 		c.Fatal(err)
 	}
-	if d := answer.Response.Details[code]; d.WithdrawalFee != withdrawal || d.WithdrawalFeeFixed != fixed || d.WithdrawalFeePercent != percent || d.DepositFee != deposit || d.DepositFeePercent != depositPercent {
+	if d := answer.Response.Details[code]; d.WithdrawalFee != withdrawal || d.WithdrawalFeeFixed != fixed ||
+		d.WithdrawalFeePercent != percent || d.DepositFee != deposit || d.DepositFeePercent != depositPercent {
 		c.Errorf("%s is shown %+v of %s", account, d, code)
 	}
 }

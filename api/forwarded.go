@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The headers in which proxies tell who called them. One of the two is read and the other ignored: a proxy that writes one
-// passes the other on as its client sent it.
+// The headers in which proxies tell who called them. One of the two is read and the other ignored: a proxy that writes
+// one passes the other on as its client sent it.
 const (
 	XForwardedFor = "X-Forwarded-For"
 	Forwarded     = "Forwarded" // RFC 7239
@@ -26,8 +26,8 @@ func (a *api) lastHop(header string) (before string, hop netip.Addr) {
 	return header[:max(at, 0)], plain(hop)
 }
 
-// cutLast cuts behind the last separator that stands in no quoted text. It reads from the end, where our own proxies wrote:
-// a quote that a client opened and never closed changes nothing of what follows it.
+// cutLast cuts behind the last separator that stands in no quoted text. It reads from the end, where our own proxies
+// wrote: a quote that a client opened and never closed changes nothing of what follows it.
 func cutLast(s string, separator byte) (before, last string) {
 	quoted := false
 	for i := len(s) - 1; i >= 0; i-- {
@@ -47,8 +47,8 @@ func escaped(s string, i int) bool {
 	return (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
 }
 
-// forwardedFor returns the address in the one parameter "for" of an element. What else a proxy may write there, a made-up
-// name or "unknown", is no address.
+// forwardedFor returns the address in the one parameter "for" of an element. What else a proxy may write there, a
+// made-up name or "unknown", is no address.
 func forwardedFor(element string) netip.Addr {
 	var node string
 	found := 0

@@ -15,10 +15,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// claimTime is how long an Idempotency-Key is held by the request that claimed it, so that the next may take over when a
-// process died. It is shorter than the patience of those who wait for it. It may be shorter than workTime as well: a
+// leaseTime is how long an Idempotency-Key is held by the request that claimed it, so that the next may take over when
+// a process died. It is shorter than the patience of those who wait for it. It may be shorter than workTime as well: a
 // request that lost its claim cannot commit, and returns the other's answer.
-const claimTime = 15 * time.Second
+const leaseTime = 15 * time.Second
 
 // Pauses between two looks at a key that another request works under.
 const (
@@ -33,11 +33,11 @@ type idempotencyLease struct {
 	hash    []byte // of what the request asks for
 }
 
-// errClaimLost undoes a change whose key another request took over, or has answered already.
-var errClaimLost = errors.New("the idempotency key is another request's now")
+// errLeaseLost undoes a change whose key another request took over, or has answered already.
+var errLeaseLost = errors.New("the idempotency key is another request's now")
 
-// claimOf returns the claim of a request that carries an Idempotency-Key, nil for one without.
-func claimOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) {
+// leaseOf returns the claim of a request that carries an Idempotency-Key, nil for one without.
+func leaseOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil
@@ -45,7 +45,8 @@ func claimOf(r *http.Request, route *route, c *call) (*idempotencyLease, error) 
 	name := values[0]
 	unprintable := func(c rune) bool { return c < ' ' || c > '~' }
 	if len(values) > 1 || len(name) < 1 || len(name) > 255 || bytes.ContainsFunc([]byte(name), unprintable) {
-		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "Idempotency-Key", "an Idempotency-Key has 1 to 255 printable ASCII characters")
+		return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "Idempotency-Key",
+			"an Idempotency-Key has 1 to 255 printable ASCII characters")
 	}
 	return &idempotencyLease{account: c.identity.Account, name: name, hash: requestHash(r, route.params, c.in.params)}, nil
 }
@@ -73,24 +74,24 @@ func requestHash(r *http.Request, names []string, p params) []byte {
 // carries no deadline.
 func (a *api) change(ctx context.Context, r *http.Request, route *route, c *call) (store.Answer, error) {
 	var err error
-	if c.claim, err = claimOf(r, route, c); err != nil {
+	if c.lease, err = leaseOf(r, route, c); err != nil {
 		return store.Answer{}, err
 	}
-	if c.claim == nil {
+	if c.lease == nil {
 		return work(ctx, route, c)
 	}
 	waiting, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
 	for {
-		kept, err := a.begin(waiting, *c.claim)
+		kept, err := a.begin(waiting, *c.lease)
 		if err != nil || kept.Status != 0 {
 			return kept, err
 		}
 		answer, err := work(ctx, route, c)
-		if errors.Is(err, errClaimLost) {
+		if errors.Is(err, errLeaseLost) {
 			continue
 		}
-		a.release(ctx, *c.claim, err)
+		a.release(ctx, *c.lease, err)
 		return answer, err
 	}
 }
@@ -102,7 +103,7 @@ func work(ctx context.Context, route *route, c *call) (store.Answer, error) {
 	if err != nil {
 		return store.Answer{}, err // c.kept is not looked at: a transaction may still be writing it
 	}
-	if c.claim != nil {
+	if c.lease != nil {
 		return c.kept, nil
 	}
 	return success(response)
@@ -117,7 +118,7 @@ func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, erro
 			return err
 		})
 		if errors.Is(err, store.ErrNotFound) {
-			kept, err = a.claims.Do(ctx, c)
+			kept, err = a.leases.Do(ctx, c)
 		}
 		if ctx.Err() != nil {
 			return store.Answer{}, errBusy
@@ -131,19 +132,20 @@ func (a *api) begin(ctx context.Context, c idempotencyLease) (store.Answer, erro
 	}
 }
 
-// claimAll claims the keys of one batch, in an order that is the same everywhere: no two transactions wait for each other.
-func claimAll(ctx context.Context, tx *store.Tx, claims []idempotencyLease) ([]store.Result[store.Answer], error) {
-	order := make([]int, len(claims))
+// leaseAll claims the keys of one batch, in an order that is the same everywhere: no two transactions wait for each
+// other.
+func leaseAll(ctx context.Context, tx *store.Tx, leases []idempotencyLease) ([]store.Result[store.Answer], error) {
+	order := make([]int, len(leases))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Or(bytes.Compare(claims[i].account[:], claims[j].account[:]), cmp.Compare(claims[i].name, claims[j].name))
+		return cmp.Or(bytes.Compare(leases[i].account[:], leases[j].account[:]), cmp.Compare(leases[i].name, leases[j].name))
 	})
-	results := make([]store.Result[store.Answer], len(claims))
+	results := make([]store.Result[store.Answer], len(leases))
 	for _, i := range order {
-		c := claims[i]
-		kept, err := tx.IdempotencyKeys().Begin(ctx, c.account, c.name, c.hash, tx.Now().Add(claimTime))
+		c := leases[i]
+		kept, err := tx.IdempotencyKeys().Begin(ctx, c.account, c.name, c.hash, tx.Now().Add(leaseTime))
 		if err != nil && !errors.Is(err, store.ErrInProgress) && !errors.Is(err, store.ErrOtherRequest) {
 			return nil, err
 		}
@@ -152,19 +154,19 @@ func claimAll(ctx context.Context, tx *store.Tx, claims []idempotencyLease) ([]s
 	return results, nil
 }
 
-// keep renders the answer of a change in the transaction that makes it, and keeps it under the request's key if it has one.
-// It may run again with the transaction; the last run counts.
+// keep renders the answer of a change in the transaction that makes it, and keeps it under the request's key if it has
+// one. It may run again with the transaction; the last run counts.
 func (c *call) keep(ctx context.Context, tx *store.Tx, response any) error {
-	if c.claim == nil {
+	if c.lease == nil {
 		return nil
 	}
 	answer, err := success(response)
 	if err != nil {
 		return err
 	}
-	err = tx.IdempotencyKeys().End(ctx, c.claim.account, c.claim.name, answer)
+	err = tx.IdempotencyKeys().End(ctx, c.lease.account, c.lease.name, answer)
 	if errors.Is(err, store.ErrNotFound) {
-		return errClaimLost
+		return errLeaseLost
 	}
 	c.kept = answer
 	return err

@@ -22,21 +22,21 @@ import (
 
 // replicas are two services on one database, with a client.
 type replicas struct {
-	first, second *stage
+	first, second *harness
 	mine          account.Issued
 }
 
 func onReplicas(t *testing.T, test func(t *testing.T, r *replicas)) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
-		r := &replicas{first: newStage(t, url, at), second: newStage(t, url, at)}
+		r := &replicas{first: newHarness(t, url, at), second: newHarness(t, url, at)}
 		r.mine = r.first.account(true)
 		test(t, r)
 	})
 }
 
 // post sends parameters to one of the replicas as JSON, or as a form where form is true.
-func (r *replicas) post(s *stage, method, path, key string, parameters map[string]string, form bool) (int, []byte) {
+func (r *replicas) post(s *harness, method, path, key string, parameters map[string]string, form bool) (int, []byte) {
 	s.Helper()
 	body, contentType := "", "application/x-www-form-urlencoded"
 	if form {
@@ -52,7 +52,8 @@ func (r *replicas) post(s *stage, method, path, key string, parameters map[strin
 		}
 		body, contentType = string(text), "application/json"
 	}
-	request, err := http.NewRequestWithContext(context.Background(), method, s.base+"/api/v1/"+path, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(context.Background(), method, s.base+"/api/v1/"+path,
+		strings.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -113,15 +114,18 @@ func TestAKeyAnswersOnce(t *testing.T) {
 	onReplicas(t, func(t *testing.T, r *replicas) {
 		_, first := r.post(r.first, "POST", "wallet", "k", order, false)
 		r.first.clock.advance(24 * time.Hour)
-		if status, again := r.post(r.second, "POST", "wallet", "k", order, false); status != http.StatusOK || !bytes.Equal(first, again) {
+		if status, again := r.post(r.second, "POST", "wallet", "k", order, false); status != http.StatusOK ||
+			!bytes.Equal(first, again) {
 			t.Errorf("a day later and from another replica: %d %s, first %s", status, again, first)
 		}
 		other := map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook", "metadata": "<& >"}
 		r.conflict(r.second, "POST", "wallet", "k", other)
-		r.conflict(r.first, "POST", "wallet", "k", map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook"})
+		r.conflict(r.first, "POST", "wallet", "k",
+			map[string]string{"currency": "BTC", "webhook": "https://shop.example/hook"})
 		r.conflict(r.first, "POST", "charge", "k", order)
 		r.conflict(r.first, "PUT", "wallet/webhook", "k", order)
-		if status, third := r.post(r.first, "POST", "wallet", "k2", order, false); status != http.StatusOK || bytes.Equal(first, third) {
+		if status, third := r.post(r.first, "POST", "wallet", "k2", order, false); status != http.StatusOK ||
+			bytes.Equal(first, third) {
 			t.Errorf("under another key: %d %s", status, third)
 		}
 		if n := r.count(); n != 2 {
@@ -129,13 +133,14 @@ func TestAKeyAnswersOnce(t *testing.T) {
 		}
 		// The key is the account's own.
 		stranger := &replicas{first: r.first, second: r.second, mine: r.first.account(true)}
-		if status, theirs := stranger.post(r.first, "POST", "wallet", "k", order, false); status != http.StatusOK || bytes.Equal(first, theirs) {
+		if status, theirs := stranger.post(r.first, "POST", "wallet", "k", order, false); status != http.StatusOK ||
+			bytes.Equal(first, theirs) {
 			t.Errorf("another account's: %d %s", status, theirs)
 		}
 	})
 }
 
-func (r *replicas) conflict(s *stage, method, path, key string, parameters map[string]string) {
+func (r *replicas) conflict(s *harness, method, path, key string, parameters map[string]string) {
 	s.Helper()
 	status, answer := r.post(s, method, path, key, parameters, false)
 	if status != http.StatusConflict || !strings.Contains(string(answer), `"idempotency_conflict"`) {
@@ -143,7 +148,8 @@ func (r *replicas) conflict(s *stage, method, path, key string, parameters map[s
 	}
 }
 
-// TestEveryChangeTakesAKey sends each change twice under one key: the second answer is the first, and nothing more happened.
+// TestEveryChangeTakesAKey sends each change twice under one key: the second answer is the first, and nothing more
+// happened.
 func TestEveryChangeTakesAKey(t *testing.T) {
 	onReplicas(t, func(t *testing.T, r *replicas) {
 		status, answer := r.post(r.first, "POST", "wallet", "w", order, false)
@@ -162,7 +168,8 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 			{"PUT", "wallet/metadata", map[string]string{"walletID": id, "metadata": "new"}},
 			{"PUT", "wallet/webhook", map[string]string{"walletID": id, "webhook": "https://new.example"}},
 			{"POST", "charge", map[string]string{"currency": "BTC", "webhook": "https://shop.example", "minimum": "0.5"}},
-			{"POST", "account/withdraw", map[string]string{"currency": "BTC", "amount": "0.6", "address": r.first.chains["bitcoin"].Named("outsider")}},
+			{"POST", "account/withdraw", map[string]string{"currency": "BTC", "amount": "0.6",
+				"address": r.first.chains["bitcoin"].Named("outsider")}},
 			{"POST", "account/webhooks/redeliver", map[string]string{"since": "2026-01-02T00:00:00Z"}},
 			{"POST", "account/webhooks/test", map[string]string{"walletID": id}},
 		}
@@ -172,11 +179,13 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 				t.Errorf("%s: %d %s", c.path, status, first)
 			}
 			r.first.clock.advance(time.Minute)
-			if status, again := r.post(r.second, c.method, c.path, c.path, c.parameters, false); status != http.StatusOK || !bytes.Equal(first, again) {
+			if status, again := r.post(r.second, c.method, c.path, c.path, c.parameters, false); status != http.StatusOK ||
+				!bytes.Equal(first, again) {
 				t.Errorf("%s again: %d %s, first %s", c.path, status, again, first)
 			}
 		}
-		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[3].parameters, false); status != http.StatusUnprocessableEntity {
+		if status, answer := r.post(r.first, "POST", "account/withdraw", "more", changes[3].parameters,
+			false); status != http.StatusUnprocessableEntity {
 			t.Errorf("a second withdrawal of the same money: %d %s", status, answer)
 		}
 	})
@@ -185,7 +194,7 @@ func TestEveryChangeTakesAKey(t *testing.T) {
 // fund gives a wallet's account BTC by a final deposit.
 func (r *replicas) fund(walletID bursar.ID, amount string) {
 	r.first.Helper()
-	c := &script{stage: r.first, names: map[string]string{}}
+	c := &script{harness: r.first, names: map[string]string{}}
 	c.deposit(walletID.String(), "f0", 0, amount, 1)
 	c.credit("f0")
 }
@@ -204,7 +213,7 @@ func TestMoneyIsHeldOnceHoweverOftenItIsAsked(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 24 {
 			group.Go(func() {
-				s := []*stage{r.first, r.second}[i%2]
+				s := []*harness{r.first, r.second}[i%2]
 				if status, answer := r.post(s, "POST", "account/withdraw", "pay", pay, false); status != http.StatusOK {
 					t.Errorf("%d %s", status, answer)
 				}
@@ -231,7 +240,8 @@ func TestARefusalIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		pay := map[string]string{"currency": "BTC", "amount": "0.5", "address": r.first.chains["bitcoin"].Named("outsider")}
-		if status, answer := r.post(r.first, "POST", "account/withdraw", "pay", pay, false); status != http.StatusUnprocessableEntity {
+		if status, answer := r.post(r.first, "POST", "account/withdraw", "pay", pay,
+			false); status != http.StatusUnprocessableEntity {
 			t.Fatalf("without money: %d %s", status, answer)
 		}
 		r.fund(made.Response.Wallet.WalletID, "1")
@@ -245,11 +255,12 @@ func TestARefusalIsNotKept(t *testing.T) {
 func TestAKeyOutlivesItsProcess(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
-		s := newStage(t, url, at, func(c *api.Config) { c.Patience = 50 * time.Millisecond })
-		patient := newStage(t, url, at)
+		s := newHarness(t, url, at, func(c *api.Config) { c.Patience = 50 * time.Millisecond })
+		patient := newHarness(t, url, at)
 		r := &replicas{first: s, mine: s.account(true)}
 		s.do(func(tx *store.Tx) error {
-			_, err := tx.IdempotencyKeys().Begin(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order), tx.Now().Add(35*time.Second))
+			_, err := tx.IdempotencyKeys().Begin(t.Context(), r.mine.AccountID, "k", api.HashOf("POST", "/api/v1/wallet", order),
+				tx.Now().Add(35*time.Second))
 			return err
 		})
 		status, answer := r.post(s, "POST", "wallet", "k", order, false)
@@ -276,16 +287,17 @@ func (n *slowNode) Quote(ctx context.Context, payment chain.Payment) (bursar.Amo
 	return n.Chain.Quote(ctx, payment)
 }
 
-// TestAClaimThatWasTakenOverCommitsNothing has a request that works longer than its claim: another replica takes the key
-// over and answers, and the first one gives that answer and holds no money of its own.
-func TestAClaimThatWasTakenOverCommitsNothing(t *testing.T) {
+// TestALeaseThatWasTakenOverCommitsNothing has a request that works longer than its claim: another replica takes the
+// key over and answers, and the first one gives that answer and holds no money of its own.
+func TestALeaseThatWasTakenOverCommitsNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
-		r := &replicas{second: newStage(t, url, at)}
+		r := &replicas{second: newHarness(t, url, at)}
 		node := &slowNode{}
-		r.first = newStage(t, url, at, func(c *api.Config) {
+		r.first = newHarness(t, url, at, func(c *api.Config) {
 			node.Chain = r.second.chains[bursar.Bitcoin]
-			c.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: c.DB, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
+			c.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: c.DB,
+				Chains:   map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
 				Registry: c.Registry, IDs: c.IDs, Log: c.Log})
 		})
 		r.mine = r.first.account(true)

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// input hands a request's parameters out in the form that an endpoint wants. It keeps the first refusal in err and returns
-// zero values from then on, so an endpoint reads all it needs and looks at err once.
+// input hands a request's parameters out in the form that an endpoint wants. It keeps the first refusal in err and
+// returns zero values from then on, so an endpoint reads all it needs and looks at err once.
 type input struct {
 	params params
 	err    error

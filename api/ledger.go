@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ledgerLine is what one posting of the books did to an account. Amounts are exact. Available and Held are changes and have a
-// sign: their sums over all lines are the account's balance and what is held.
+// ledgerLine is what one posting of the books did to an account. Amounts are exact. Available and Held are changes and
+// have a sign: their sums over all lines are the account's balance and what is held.
 type ledgerLine struct {
 	Kind         ledger.Kind         `json:"kind"`
 	Ref          ledger.Ref          `json:"ref"` // names the entry among those of its kind
@@ -99,8 +99,18 @@ func (a *api) viewLine(owner bursar.ID, l store.Line, brought map[bursar.ID]burs
 	if id, is := ledger.TransferOf(owner, l.Kind, l.Ref, l.Posting); is {
 		m.Deposit = brought[id]
 	}
-	return ledgerLine{Kind: l.Kind, Ref: l.Ref, Part: m.Part, Currency: l.Asset, Amount: currency.Exact(l.Amount), Available: signed(currency, m.Available),
-		Held: signed(currency, m.Held), DepositID: idOrNull(m.Deposit), WithdrawalID: idOrNull(m.Withdrawal), CreatedAt: l.At}, err
+	return ledgerLine{
+		Kind:         l.Kind,
+		Ref:          l.Ref,
+		Part:         m.Part,
+		Currency:     l.Asset,
+		Amount:       currency.Exact(l.Amount),
+		Available:    signed(currency, m.Available),
+		Held:         signed(currency, m.Held),
+		DepositID:    idOrNull(m.Deposit),
+		WithdrawalID: idOrNull(m.Withdrawal),
+		CreatedAt:    l.At,
+	}, err
 }
 
 func signed(c bursar.Currency, b ledger.Balance) string {

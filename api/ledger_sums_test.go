@@ -44,8 +44,10 @@ func (b *books) act() {
 	now := b.clock.now()
 	switch n := b.random.IntN(10); {
 	case n < 3:
-		d := bursar.Deposit{ID: b.ids.Next(), Purpose: bursar.ForWallet, AccountID: b.someone(), Currency: b.code(), Amount: bursar.Units(b.random.Uint64N(1 << 40))}
-		d.Fee = bursar.Fee{Millionths: b.random.Uint32N(1_000_001), Fixed: bursar.Units(b.random.Uint64N(1 << 20))}.Within(d.Amount)
+		d := bursar.Deposit{ID: b.ids.Next(), Purpose: bursar.ForWallet, AccountID: b.someone(), Currency: b.code(),
+			Amount: bursar.Units(b.random.Uint64N(1 << 40))}
+		d.Fee = bursar.Fee{Millionths: b.random.Uint32N(1_000_001),
+			Fixed: bursar.Units(b.random.Uint64N(1 << 20))}.Within(d.Amount)
 		b.post(ledger.DepositCredited(d, now))
 		b.credits = append(b.credits, d)
 	case n == 3 && len(b.credits) > 0:
@@ -57,10 +59,12 @@ func (b *books) act() {
 			b.credits = append(b.credits[:i], b.credits[i+1:]...)
 		}
 	case n == 4:
-		d := bursar.Deposit{ID: b.ids.Next(), AccountID: b.someone(), Currency: b.code(), Amount: bursar.Units(1 + b.random.Uint64N(1<<30))}
+		d := bursar.Deposit{ID: b.ids.Next(), AccountID: b.someone(), Currency: b.code(),
+			Amount: bursar.Units(1 + b.random.Uint64N(1<<30))}
 		b.post(ledger.UnattributedAssigned(d, now))
 	case n < 7:
-		w := bursar.Withdrawal{ID: b.ids.Next(), AccountID: b.someone(), Currency: b.code(), Amount: bursar.Units(1 + b.random.Uint64N(1<<38)), Fee: bursar.Units(b.random.Uint64N(3))}
+		w := bursar.Withdrawal{ID: b.ids.Next(), AccountID: b.someone(), Currency: b.code(),
+			Amount: bursar.Units(1 + b.random.Uint64N(1<<38)), Fee: bursar.Units(b.random.Uint64N(3))}
 		if b.post(ledger.WithdrawalHeld(w, now)) {
 			b.held = append(b.held, w)
 		}
@@ -86,7 +90,8 @@ func (b *books) statement(account, filter string, size int) (lines []string, ava
 				NextCursor string
 			}
 		}
-		if err := json.Unmarshal(body, &answer); err != nil || response.StatusCode != 200 || len(answer.Response.Ledger) > size {
+		if err := json.Unmarshal(body, &answer); err != nil || response.StatusCode != 200 ||
+			len(answer.Response.Ledger) > size {
 			b.Fatalf("%d: %v: %s", response.StatusCode, err, body)
 		}
 		for _, raw := range answer.Response.Ledger {
@@ -117,8 +122,8 @@ func add(t testing.TB, sums map[string]*big.Rat, code, text string) {
 	sums[code].Add(sums[code], value)
 }
 
-// The sums of all lines are the balances, exactly, after any history, whatever the pages; and a filter's lines are those
-// lines.
+// The sums of all lines are the balances, exactly, after any history, whatever the pages; and a filter's lines are
+// those lines.
 func TestTheLinesOfAStatementAddUpToTheBalance(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		b := &books{script: newScript(t, url), random: rand.New(rand.NewPCG(5, 8))}
@@ -171,6 +176,7 @@ func (b *books) sums(account string, code bursar.CurrencyCode, in ledger.Account
 		got = new(big.Rat)
 	}
 	if got.Cmp(want) != 0 {
-		b.Fatalf("the lines of %s in %s add up to %s, the balance of %s is %s", account, code, got.FloatString(18), in, want.FloatString(18))
+		b.Fatalf("the lines of %s in %s add up to %s, the balance of %s is %s", account, code, got.FloatString(18), in,
+			want.FloatString(18))
 	}
 }

@@ -11,19 +11,20 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Limit is how often something may happen: Burst at once, and PerSecond in the long run. The zero Limit is none. A Burst
-// below 1 is 1.
+// Limit is how often something may happen: Burst at once, and PerSecond in the long run. The zero Limit is none. A
+// Burst below 1 is 1.
 type Limit struct {
 	PerSecond float64
 	Burst     int
 }
 
-// RateLimits bound what one client can ask of this process; each replica counts for itself. What is not set is unlimited.
+// RateLimits bound what one client can ask of this process; each replica counts for itself. What is not set is
+// unlimited.
 type RateLimits struct {
-	Read     Limit // of one key: requests that change nothing
-	Change   Limit // of one key: requests that make or change wallets, charges and webhooks
-	Withdraw Limit // of one key: withdrawals
-	Trial    Limit // of one account: test events, which call a URL that the client names
+	Read         Limit // of one key: requests that change nothing
+	Change       Limit // of one key: requests that make or change wallets, charges and webhooks
+	Withdraw     Limit // of one key: withdrawals
+	TestDelivery Limit // of one account: test events, which call a URL that the client names
 
 	Address Limit // of one client address, whatever its keys
 	Failed  Limit // of one client address: keys and secrets that were not right
@@ -32,22 +33,22 @@ type RateLimits struct {
 // DefaultRateLimits are far above what a busy shop needs, and below what would keep others from being served.
 func DefaultRateLimits() RateLimits {
 	return RateLimits{
-		Read:     Limit{PerSecond: 200, Burst: 400},
-		Change:   Limit{PerSecond: 200, Burst: 400},
-		Withdraw: Limit{PerSecond: 50, Burst: 100},
-		Trial:    Limit{PerSecond: 1, Burst: 10},
-		Address:  Limit{PerSecond: 1000, Burst: 2000},
-		Failed:   Limit{PerSecond: 20, Burst: 40},
+		Read:         Limit{PerSecond: 200, Burst: 400},
+		Change:       Limit{PerSecond: 200, Burst: 400},
+		Withdraw:     Limit{PerSecond: 50, Burst: 100},
+		TestDelivery: Limit{PerSecond: 1, Burst: 10},
+		Address:      Limit{PerSecond: 1000, Burst: 2000},
+		Failed:       Limit{PerSecond: 20, Burst: 40},
 	}
 }
 
 // limits are the counters of one process.
 type limits struct {
-	classes   map[bursar.Scope]*buckets[bursar.ID]
-	trials    *buckets[bursar.ID] // by account
-	addresses *buckets[netip.Prefix]
-	failed    *buckets[netip.Prefix]
-	known     *buckets[[sha256.Size]byte] // keys that were right not long ago, by their hash
+	classes        map[bursar.Scope]*buckets[bursar.ID]
+	testDeliveries *buckets[bursar.ID] // by account
+	addresses      *buckets[netip.Prefix]
+	failed         *buckets[netip.Prefix]
+	known          *buckets[[sha256.Size]byte] // keys that were right not long ago, by their hash
 }
 
 func newLimits(r RateLimits) *limits {
@@ -57,16 +58,17 @@ func newLimits(r RateLimits) *limits {
 			bursar.ScopeWallets:  newBuckets[bursar.ID](r.Change),
 			bursar.ScopeWithdraw: newBuckets[bursar.ID](r.Withdraw),
 		},
-		trials:    newBuckets[bursar.ID](r.Trial),
-		addresses: newBuckets[netip.Prefix](r.Address),
-		failed:    newBuckets[netip.Prefix](r.Failed),
-		known:     newBuckets[[sha256.Size]byte](Limit{PerSecond: 1, Burst: 1}),
+		testDeliveries: newBuckets[bursar.ID](r.TestDelivery),
+		addresses:      newBuckets[netip.Prefix](r.Address),
+		failed:         newBuckets[netip.Prefix](r.Failed),
+		known:          newBuckets[[sha256.Size]byte](Limit{PerSecond: 1, Burst: 1}),
 	}
 }
 
-// knock is asked before anything is done for a request: may this address ask now? After too many failures only keys that
-// were right lately are looked at, so that guessing costs no look-up, and shuts nobody out who shares the address.
-func (l *limits) knock(at time.Time, from netip.Addr, key string) error {
+// allowAddress is asked before anything is done for a request: may this address ask now? After too many failures only
+// keys that were right lately are looked at, so that guessing costs no look-up, and shuts nobody out who shares the
+// address.
+func (l *limits) allowAddress(at time.Time, from netip.Addr, key string) error {
 	network := household(from)
 	if wait := l.addresses.take(at, network); wait > 0 {
 		return tooMany(wait)
@@ -77,7 +79,8 @@ func (l *limits) knock(at time.Time, from netip.Addr, key string) error {
 	return nil
 }
 
-// fail counts a key or a secret that was not right. It returns what to answer: the refusal, or that there were too many.
+// fail counts a key or a secret that was not right. It returns what to answer: the refusal, or that there were too
+// many.
 func (l *limits) fail(at time.Time, from netip.Addr, key string, cause *bursar.Error) error {
 	if cause.Code == bursar.CodeUnauthorized {
 		l.known.forget(sha256.Sum256([]byte(key))) // it was revoked, or has ended
@@ -97,8 +100,8 @@ func (l *limits) enter(at time.Time, key string, id bursar.ID, class bursar.Scop
 	return nil
 }
 
-// household returns what one client has of its own: an IPv4 address, or the /64 of an IPv6 address, out of which a client
-// may take as many addresses as it likes (RFC 6177).
+// household returns what one client has of its own: an IPv4 address, or the /64 of an IPv6 address, out of which a
+// client may take as many addresses as it likes (RFC 6177).
 func household(from netip.Addr) netip.Prefix {
 	bits := 64
 	if from.Is4() {
@@ -121,7 +124,8 @@ func (e *limitedError) Error() string { return e.refusal.Error() }
 func (e *limitedError) Unwrap() error { return e.refusal }
 
 func tooMany(wait time.Duration) error {
-	return &limitedError{bursar.Refuse(bursar.CodeRateLimited, "too many requests; try again in %d s", seconds(wait)), wait}
+	return &limitedError{bursar.Refuse(bursar.CodeRateLimited, "too many requests; try again in %d s", seconds(wait)),
+		wait}
 }
 
 // seconds rounds up: who waits for so long is let in.

@@ -16,13 +16,13 @@ import (
 
 // gate is a service behind limits whose requests come from wherever a test wants.
 type gate struct {
-	*stage
+	*harness
 	handler http.Handler
 }
 
 func newGate(t *testing.T, limits api.RateLimits, change ...func(*api.Config)) gate {
 	t.Helper()
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	s.config.RateLimits = limits
 	for _, c := range change {
 		c(&s.config)
@@ -64,7 +64,7 @@ const (
 // Test events are counted by account, whatever its keys: they make the service call a URL that a client names.
 func TestTrialsHaveALimitOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	g := newGate(t, api.RateLimits{Trial: api.Limit{PerSecond: 0.5, Burst: 2}})
+	g := newGate(t, api.RateLimits{TestDelivery: api.Limit{PerSecond: 0.5, Burst: 2}})
 	mine, other := g.account(false), g.account(false)
 	second, err := g.accounts.NewKey(t.Context(), account.Grant{Account: mine.AccountID, Scopes: account.AllScopes()})
 	if err != nil {
@@ -85,7 +85,8 @@ func TestTrialsHaveALimitOfTheirOwn(t *testing.T) {
 
 func TestEachKeyHasItsLimits(t *testing.T) {
 	t.Parallel()
-	g := newGate(t, api.RateLimits{Read: api.Limit{PerSecond: 0.5, Burst: 2}, Change: api.Limit{PerSecond: 10, Burst: 1}, Withdraw: api.Limit{PerSecond: 1}})
+	g := newGate(t, api.RateLimits{Read: api.Limit{PerSecond: 0.5, Burst: 2}, Change: api.Limit{PerSecond: 10, Burst: 1},
+		Withdraw: api.Limit{PerSecond: 1}})
 	mine, other := g.account(false), g.account(false)
 	second, err := g.accounts.NewKey(t.Context(), account.Grant{Account: mine.AccountID, Scopes: account.AllScopes()})
 	if err != nil {
@@ -224,7 +225,8 @@ func TestBehindAProxy(t *testing.T) {
 func TestTheDefaultsServeABusyShop(t *testing.T) {
 	t.Parallel()
 	limits := api.DefaultRateLimits()
-	for name, l := range map[string]api.Limit{"read": limits.Read, "change": limits.Change, "withdraw": limits.Withdraw, "address": limits.Address, "failed": limits.Failed} {
+	for name, l := range map[string]api.Limit{"read": limits.Read, "change": limits.Change, "withdraw": limits.Withdraw,
+		"address": limits.Address, "failed": limits.Failed} {
 		if l.PerSecond < 20 || l.Burst < int(l.PerSecond) {
 			t.Errorf("%s is limited to %+v", name, l)
 		}

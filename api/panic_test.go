@@ -29,7 +29,7 @@ func (k frightful) Public(ref chain.KeyRef) (chain.PublicKey, error) {
 }
 
 // frighten serves the stage again with keys that panic on the chains like Ethereum.
-func (s *stage) frighten(log io.Writer) {
+func (s *harness) frighten(log io.Writer) {
 	s.Helper()
 	chains := map[bursar.ChainID]wallet.Chain{}
 	for id, sim := range s.chains {
@@ -43,9 +43,10 @@ func (s *stage) frighten(log io.Writer) {
 }
 
 // order asks for a wallet or a charge.
-func (s *stage) order(key, path, currency string) (*http.Response, []byte) {
+func (s *harness) order(key, path, currency string) (*http.Response, []byte) {
 	s.Helper()
-	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.base+"/api/v1/"+path+"?webhook=https://shop.example&currency="+currency, nil)
+	r, err := http.NewRequestWithContext(s.Context(), http.MethodPost,
+		s.base+"/api/v1/"+path+"?webhook=https://shop.example&currency="+currency, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -53,13 +54,13 @@ func (s *stage) order(key, path, currency string) (*http.Response, []byte) {
 	return s.send(r)
 }
 
-// TestAPanicIsOneRequests makes wallets, some of which panic in the middle of a transaction, in the writer's goroutine and
-// in the one that works ahead. Each such request is answered 500 with an ID that the log has with the cause; all others are
-// served, and what the panic had begun is undone.
+// TestAPanicIsOneRequests makes wallets, some of which panic in the middle of a transaction, in the writer's goroutine
+// and in the one that works ahead. Each such request is answered 500 with an ID that the log has with the cause; all
+// others are served, and what the panic had begun is undone.
 func TestAPanicIsOneRequests(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		log := &journal{}
-		s := newStage(t, url, newClock())
+		s := newHarness(t, url, newClock())
 		s.frighten(log)
 		mine, books := s.account(false), openLedgers(t, url)
 		before, err := books.read()
@@ -85,7 +86,7 @@ func TestAPanicIsOneRequests(t *testing.T) {
 }
 
 // panics orders what panics and returns the ID of the request.
-func (s *stage) panics(key, path string) string {
+func (s *harness) panics(key, path string) string {
 	s.Helper()
 	response, body := s.order(key, path, "ETH")
 	var said struct {
@@ -96,14 +97,15 @@ func (s *stage) panics(key, path string) string {
 		s.Fatal(err)
 	}
 	id := response.Header.Get("X-Request-ID")
-	if response.StatusCode != http.StatusInternalServerError || said.Error.Code != "internal" || said.RequestID != id || strings.Contains(string(body), "SELECT") {
+	if response.StatusCode != http.StatusInternalServerError || said.Error.Code != "internal" || said.RequestID != id ||
+		strings.Contains(string(body), "SELECT") {
 		s.Errorf("%s answers %d %s", path, response.StatusCode, body)
 	}
 	return id
 }
 
 // logged wants one line about a request that says what happened and where.
-func (s *stage) logged(log, id string) {
+func (s *harness) logged(log, id string) {
 	s.Helper()
 	n := 0
 	for line := range strings.Lines(log) {
@@ -111,7 +113,8 @@ func (s *stage) logged(log, id string) {
 		if err := json.Unmarshal([]byte(line), &said); err != nil {
 			s.Fatalf("the log has %s", line)
 		}
-		if said.Request == id && said.Level == "ERROR" && strings.Contains(line, "SELECT secret") && strings.Contains(line, "panic_test.go") {
+		if said.Request == id && said.Level == "ERROR" && strings.Contains(line, "SELECT secret") &&
+			strings.Contains(line, "panic_test.go") {
 			n++
 		}
 	}

@@ -30,8 +30,9 @@ type value struct {
 // params are a request's parameters from wherever they stood, by their case-sensitive names.
 type params map[string]value
 
-// parse reads the parameters of a query and a body and merges them. contentType is the body's; it is not looked at for an
-// empty body. Errors: invalid_request for whatever can be understood in two ways or not at all, unsupported_media_type.
+// parse reads the parameters of a query and a body and merges them. contentType is the body's; it is not looked at for
+// an empty body. Errors: invalid_request for whatever can be understood in two ways or not at all,
+// unsupported_media_type.
 func parse(query string, contentType []string, body []byte) (params, error) {
 	p := params{}
 	if err := p.addForm("query", query); err != nil {
@@ -59,10 +60,11 @@ func parse(query string, contentType []string, body []byte) (params, error) {
 }
 
 var errMediaType = bursar.Refuse(bursar.CodeUnsupportedMediaType,
-	"the Content-Type of a body must be application/json, application/x-www-form-urlencoded or multipart/form-data, in UTF-8")
+	"the Content-Type of a body must be application/json, application/x-www-form-urlencoded or multipart/form-data, in "+
+		"UTF-8")
 
-// mediaType returns one of the three types that bodies may have. A body without a Content-Type is taken for JSON where it
-// begins like an object: several clients send it so, and it can be nothing else.
+// mediaType returns one of the three types that bodies may have. A body without a Content-Type is taken for JSON where
+// it begins like an object: several clients send it so, and it can be nothing else.
 func mediaType(contentType []string, body []byte) (string, map[string]string, error) {
 	if len(contentType) == 0 && strings.HasPrefix(strings.TrimLeft(string(body), " \t\r\n"), "{") {
 		return "application/json", nil, nil

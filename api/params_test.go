@@ -26,8 +26,10 @@ func TestParse(t *testing.T) {
 		{"", "", "", params{}, ""},
 		{"a=1&b=%20&c", "", "", params{"a": {"1", text}, "b": {" ", text}, "c": {"", text}}, ""},
 		{"a=1", "application/json", `{"a":1}`, params{"a": {"1", number}}, ""},
-		{"", "application/json", `{"a":0.10,"b":1e400,"c":-0}`, params{"a": {"0.10", number}, "b": {"1e400", number}, "c": {"-0", number}}, ""},
-		{"", "application/json", `{"a": [1, {"b":2}] ,"n":null}`, params{"a": {`[1, {"b":2}]`, other}, "n": {"null", other}}, ""},
+		{"", "application/json", `{"a":0.10,"b":1e400,"c":-0}`,
+			params{"a": {"0.10", number}, "b": {"1e400", number}, "c": {"-0", number}}, ""},
+		{"", "application/json", `{"a": [1, {"b":2}] ,"n":null}`,
+			params{"a": {`[1, {"b":2}]`, other}, "n": {"null", other}}, ""},
 		{"", "application/json", `{"a":` + deep + `}`, params{"a": {deep, other}}, ""},
 		{"", "application/json", `{"a":[` + deep + `]}`, nil, ""},
 		{"", "application/json", `{"a":"\u00e9\"\/"}`, params{"a": {`é"/`, text}}, ""},
@@ -71,7 +73,8 @@ func TestParse(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("a=1", "application/json", []byte(`{"a":1,"b":"x","c":[null,{"d":true}]}`))
 	f.Add("a=1&a=2", "application/x-www-form-urlencoded", []byte("b=%20&c"))
-	f.Add("", "multipart/form-data; boundary=cut", []byte("--cut\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--cut--\r\n"))
+	f.Add("", "multipart/form-data; boundary=cut",
+		[]byte("--cut\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--cut--\r\n"))
 	f.Add("%ff", "", []byte(`{"a":"\ud83d\ude00","":""}`))
 	f.Fuzz(func(t *testing.T, query, contentType string, body []byte) {
 		var types []string
@@ -81,7 +84,8 @@ func FuzzParse(f *testing.F) {
 		p, err := parse(query, types, body)
 		if err != nil {
 			var refusal *bursar.Error
-			if !errors.As(err, &refusal) || statusOf(refusal.Code)/100 != 4 || !utf8.ValidString(refusal.Error()+refusal.Field) || p != nil {
+			if !errors.As(err, &refusal) || statusOf(refusal.Code)/100 != 4 ||
+				!utf8.ValidString(refusal.Error()+refusal.Field) || p != nil {
 				t.Fatalf("the refusal is %#v with %v", err, p)
 			}
 			return
@@ -101,7 +105,8 @@ func again(t *testing.T, p params) {
 	writer := multipart.NewWriter(form)
 	plain := params{}
 	for _, name := range slices.Sorted(maps.Keys(p)) {
-		if p[name].kind != text || name == "" || strings.ContainsAny(name, `"\%`) || strings.ContainsFunc(name, unicode.IsControl) {
+		if p[name].kind != text || name == "" || strings.ContainsAny(name, `"\%`) ||
+			strings.ContainsFunc(name, unicode.IsControl) {
 			continue // names that no multipart form carries unchanged
 		}
 		plain[name], texts[name] = p[name], p[name].text
@@ -117,8 +122,9 @@ func again(t *testing.T, p params) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for contentType, body := range map[string][]byte{"application/json": object, "application/x-www-form-urlencoded": []byte(values.Encode()),
-		writer.FormDataContentType(): form.Bytes()} {
+	for contentType, body := range map[string][]byte{"application/json": object,
+		"application/x-www-form-urlencoded": []byte(values.Encode()),
+		writer.FormDataContentType():        form.Bytes()} {
 		got, err := parse("", []string{contentType}, body)
 		if err != nil || !maps.Equal(got, plain) {
 			t.Fatalf("as %s: %v, %v; want %v", contentType, got, err, plain)
@@ -137,7 +143,8 @@ func TestCursors(t *testing.T) {
 		}
 	}
 	good := walletList.cursor(7)
-	for _, bad := range []string{"", "x", good + "\n", good + "A", good[:11], chargeList.cursor(7), walletList.cursor(0), walletList.cursor(-1), strings.Repeat("A", 1000)} {
+	for _, bad := range []string{"", "x", good + "\n", good + "A", good[:11], chargeList.cursor(7), walletList.cursor(0),
+		walletList.cursor(-1), strings.Repeat("A", 1000)} {
 		if n, ok := walletList.parseCursor(bad); ok {
 			t.Errorf("%.20q is taken for %d", bad, n)
 		}
@@ -145,11 +152,15 @@ func TestCursors(t *testing.T) {
 }
 
 func TestEveryCodeHasItsStatus(t *testing.T) {
-	for code, want := range map[bursar.ErrorCode]int{"invalid_request": 400, "unsupported_currency": 400, "invalid_amount": 400, "invalid_address": 400,
-		"invalid_webhook": 400, "unauthorized": 401, "secret_required": 403, "invalid_secret": 403, "forbidden": 403, "withdrawals_frozen": 403,
-		"not_found": 404, "method_not_allowed": 405, "body_too_large": 413, "unsupported_media_type": 415, "idempotency_conflict": 409,
-		"insufficient_balance": 422, "below_minimum": 422, "above_maximum": 422, "destination_refused": 422, "rate_limited": 429,
-		"internal": 500, "unavailable": 503, "": 500} {
+	for code, want := range map[bursar.ErrorCode]int{"invalid_request": 400, "unsupported_currency": 400,
+		"invalid_amount": 400, "invalid_address": 400,
+		"invalid_webhook": 400, "unauthorized": 401, "secret_required": 403, "invalid_secret": 403, "forbidden": 403,
+		"withdrawals_frozen": 403,
+		"not_found":          404, "method_not_allowed": 405, "body_too_large": 413, "unsupported_media_type": 415,
+		"idempotency_conflict": 409,
+		"insufficient_balance": 422, "below_minimum": 422, "above_maximum": 422, "destination_refused": 422,
+		"rate_limited": 429,
+		"internal":     500, "unavailable": 503, "": 500} {
 		if got := statusOf(code); got != want {
 			t.Errorf("%s has status %d, want %d", code, got, want)
 		}

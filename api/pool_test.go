@@ -16,8 +16,8 @@ import (
 	"github.com/bursar/bursar/wallet"
 )
 
-// newPooledStage is a replica whose SOL addresses are real ones, made of keys in the pool.
-func newPooledStage(t testing.TB, url string) (*stage, *wallet.Pool) {
+// newPooledHarness is a replica whose SOL addresses are real ones, made of keys in the pool.
+func newPooledHarness(t testing.TB, url string) (*harness, *wallet.Pool) {
 	t.Helper()
 	sol, err := solana.New(solana.Private(), rpc.Config{URLs: []string{"http://127.0.0.1:1"}}) // never asked
 	if err != nil {
@@ -28,19 +28,21 @@ func newPooledStage(t testing.TB, url string) (*stage, *wallet.Pool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chains := map[bursar.ChainID]wallet.Chain{bursar.Solana: sol, bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: signer.FamilyBitcoin})}
-	s := newStage(t, url, newClock(), func(c *api.Config) {
+	chains := map[bursar.ChainID]wallet.Chain{bursar.Solana: sol,
+		bursar.Bitcoin: sim.New(sim.Config{ID: bursar.Bitcoin, Family: signer.FamilyBitcoin})}
+	s := newHarness(t, url, newClock(), func(c *api.Config) {
 		c.Wallets = wallet.NewService(c.DB, seed, chains, c.Registry, c.IDs, nil)
 		c.Charges = &charge.Service{DB: c.DB, Registry: c.Registry, Wallets: chargeWallets{c.Wallets}}
 	})
-	return s, &wallet.Pool{DB: s.db, Keys: seed, Families: []bursar.Family{signer.FamilySolana}, Log: slog.New(slog.DiscardHandler)}
+	return s, &wallet.Pool{DB: s.db, Keys: seed, Families: []bursar.Family{signer.FamilySolana},
+		Log: slog.New(slog.DiscardHandler)}
 }
 
-// While the pool is empty SOL is unavailable for now and nothing else is; the Idempotency-Key of what was refused works as
-// soon as there are addresses again.
+// While the pool is empty SOL is unavailable for now and nothing else is; the Idempotency-Key of what was refused works
+// as soon as there are addresses again.
 func TestAnEmptyPoolIsUnavailable(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
-		s, pool := newPooledStage(t, url)
+		s, pool := newPooledHarness(t, url)
 		mine := s.account(false)
 		ask := func(path, currency string) (*http.Response, string) {
 			body := `{"currency":"` + currency + `","webhook":"https://shop.example/hook","minimum":"1"}`
@@ -59,7 +61,8 @@ func TestAnEmptyPoolIsUnavailable(t *testing.T) {
 		}
 		for _, path := range []string{"/api/v1/wallet", "/api/v1/charge"} {
 			response, answer := ask(path, "SOL")
-			if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !strings.Contains(answer, `"unavailable"`) {
+			if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" ||
+				!strings.Contains(answer, `"unavailable"`) {
 				t.Errorf("%s: %d %s", path, response.StatusCode, answer)
 			}
 			if response, answer := ask(path, "BTC"); response.StatusCode != http.StatusOK {

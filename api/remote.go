@@ -25,8 +25,8 @@ func (a *api) remote(r *http.Request) netip.Addr {
 	return from
 }
 
-// plain returns an address in the one form that networks are compared with: an IPv4-mapped one is the IPv4 address, and a
-// zone, which names an interface of one machine, is no part of it.
+// plain returns an address in the one form that networks are compared with: an IPv4-mapped one is the IPv4 address, and
+// a zone, which names an interface of one machine, is no part of it.
 func plain(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
 
 func (a *api) mayConnect(from netip.Addr) bool {

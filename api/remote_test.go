@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/api"
 )
 
-// TestAZoneDoesNotMoveAnAddress has a client of a link-local network: the zone names an interface of this machine and is
-// no part of the address.
+// TestAZoneDoesNotMoveAnAddress has a client of a link-local network: the zone names an interface of this machine and
+// is no part of the address.
 func TestAZoneDoesNotMoveAnAddress(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{}, func(c *api.Config) {
@@ -43,14 +43,16 @@ func TestAProxyDoesNotStandInForItsClient(t *testing.T) {
 	inside := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	g := newGate(t, api.RateLimits{}, func(c *api.Config) { c.Proxies, c.ClientNetworks = inside, inside })
 	mine := g.account(false)
-	for forwarded, want := range map[string]int{"": 200, "10.9.9.9": 200, "unknown": 403, "10.9.9.9, unknown": 403, "unknown, 10.9.9.9": 403, "10.9.9.9,": 403} {
+	for forwarded, want := range map[string]int{"": 200, "10.9.9.9": 200, "unknown": 403, "10.9.9.9, unknown": 403,
+		"unknown, 10.9.9.9": 403, "10.9.9.9,": 403} {
 		if got := g.status(mine.APIKey, "10.0.0.1:1", "X-Forwarded-For", forwarded); got != want {
 			t.Errorf("by %q: %d, want %d", forwarded, got, want)
 		}
 	}
 }
 
-// TestForwarded has a proxy that writes the header of RFC 7239. The other header is the client's own and is not looked at.
+// TestForwarded has a proxy that writes the header of RFC 7239. The other header is the client's own and is not looked
+// at.
 func TestForwarded(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, api.RateLimits{}, func(c *api.Config) {
@@ -96,13 +98,17 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
-// TestAKeyUsedElsewhereIsLogged tells the operator which key is in other hands, and never the key. A guesser fills no log.
+// TestAKeyUsedElsewhereIsLogged tells the operator which key is in other hands, and never the key. A guesser fills no
+// log.
 func TestAKeyUsedElsewhereIsLogged(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
-	g := newGate(t, api.RateLimits{Failed: api.Limit{PerSecond: 1, Burst: 2}}, func(c *api.Config) { c.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	g := newGate(t, api.RateLimits{Failed: api.Limit{PerSecond: 1, Burst: 2}}, func(c *api.Config) {
+		c.Log = slog.New(slog.NewTextHandler(log, nil))
+	})
 	mine := g.account(true)
-	if _, err := g.accounts.SetNetworks(t.Context(), mine.KeyID, account.NetworkChange{Add: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}); err != nil {
+	if _, err := g.accounts.SetNetworks(t.Context(), mine.KeyID,
+		account.NetworkChange{Add: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []int{403, 403, 429, 429} {
@@ -114,7 +120,8 @@ func TestAKeyUsedElsewhereIsLogged(t *testing.T) {
 		t.Errorf("from its own address: %d", got)
 	}
 	text := log.String()
-	if strings.Count(text, "not on its list") != 2 || !strings.Contains(text, mine.KeyID.String()) || !strings.Contains(text, "from=203.0.113.1") || strings.Contains(text, mine.APIKey) {
+	if strings.Count(text, "not on its list") != 2 || !strings.Contains(text, mine.KeyID.String()) ||
+		!strings.Contains(text, "from=203.0.113.1") || strings.Contains(text, mine.APIKey) {
 		t.Errorf("the log has\n%s", text)
 	}
 }
@@ -145,7 +152,8 @@ func FuzzNobodyWritesWhatAProxyWrites(f *testing.F) {
 			name, entry = api.Forwarded, `proto=https;for="[::ffff:203.0.113.9]:99"`
 		}
 		for _, header := range []http.Header{{name: {sent + ", " + entry}}, {name: {sent, entry}}} {
-			if got := api.RemoteOf("10.0.0.1:1", header, name, netip.MustParsePrefix("10.0.0.0/8")); got != netip.MustParseAddr("203.0.113.9") {
+			if got := api.RemoteOf("10.0.0.1:1", header, name,
+				netip.MustParsePrefix("10.0.0.0/8")); got != netip.MustParseAddr("203.0.113.9") {
 				t.Errorf("%q makes it %s", header, got)
 			}
 		}

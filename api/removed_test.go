@@ -13,9 +13,9 @@ import (
 func TestARemovedCurrencyHidesNothingElse(t *testing.T) {
 	onEach(t, func(t *testing.T, url string) {
 		at := newClock()
-		before := newStage(t, url, at)
+		before := newHarness(t, url, at)
 		mine := before.account(false)
-		ask := func(s *stage, method, path string) (int, string) {
+		ask := func(s *harness, method, path string) (int, string) {
 			r, err := http.NewRequestWithContext(t.Context(), method, s.base+path, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -33,7 +33,7 @@ func TestARemovedCurrencyHidesNothingElse(t *testing.T) {
 			}
 			made[code], _, _ = strings.Cut(rest, `"`)
 		}
-		after := newStage(t, url, at, func(c *api.Config) {
+		after := newHarness(t, url, at, func(c *api.Config) {
 			var rest []bursar.Currency
 			for _, currency := range c.Registry.All() {
 				if currency.Code != "ETH" {
@@ -45,10 +45,13 @@ func TestARemovedCurrencyHidesNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if status, body := ask(after, http.MethodGet, "/api/v1/account/wallets"); status != http.StatusOK || !strings.Contains(body, made["BTC"]) || strings.Contains(body, made["ETH"]) {
+		if status, body := ask(after, http.MethodGet, "/api/v1/account/wallets"); status != http.StatusOK ||
+			!strings.Contains(body, made["BTC"]) || strings.Contains(body, made["ETH"]) {
 			t.Errorf("the list of wallets: %d %s", status, body)
 		}
-		if status, body := ask(after, http.MethodGet, "/api/v1/wallet?walletID="+made["ETH"]); status != http.StatusServiceUnavailable || !strings.Contains(body, "ETH is not configured at present") {
+		if status, body := ask(after, http.MethodGet,
+			"/api/v1/wallet?walletID="+made["ETH"]); status != http.StatusServiceUnavailable || !strings.Contains(body,
+			"ETH is not configured at present") {
 			t.Errorf("the wallet of what was removed: %d %s", status, body)
 		}
 		if status, body := ask(after, http.MethodGet, "/api/v1/account"); status != http.StatusOK {

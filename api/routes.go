@@ -65,8 +65,9 @@ func (a *api) table() map[string]methods {
 	}
 }
 
-// route finds the endpoint of a request. HEAD is GET without a body; nil without an error is OPTIONS of a path that exists.
-// A path that is spelt in another way, such as %2F for a slash, is none: a proxy before us may have read it otherwise.
+// route finds the endpoint of a request. HEAD is GET without a body; nil without an error is OPTIONS of a path that
+// exists. A path that is spelt in another way, such as %2F for a slash, is none: a proxy before us may have read it
+// otherwise.
 func (a *api) route(w http.ResponseWriter, r *http.Request) (*route, error) {
 	offered, known := a.routes[r.URL.Path]
 	if !known || r.URL.RawPath != "" {

@@ -22,12 +22,12 @@ import (
 
 // TestScripts plays the exchanges of testdata/*.txt against a service of its own on either database.
 //
-// Lines: "#" is a comment, "!" moves the stage (see play), ">" is a request: method and target, headers, an empty line and
-// the body. "@name" among the headers is that account's key, "@name+" key and secret. "<" is the answer: the status, and
-// for a refusal code and field, or headers and the body byte for byte. In both {{name}} stands for what is known by that
-// name; in an answer {{name:uuid}} takes any UUID and remembers it; {{bytes:ff00}} and {{repeat:a:100}} are spelled out, in
-// the latter ~ is a line's end and %3A a colon.
-// After every request that only reads or is refused, the database is the one from before, to the last row.
+// Lines: "#" is a comment, "!" moves the stage (see play), ">" is a request: method and target, headers, an empty line
+// and the body. "@name" among the headers is that account's key, "@name+" key and secret. "<" is the answer: the
+// status, and for a refusal code and field, or headers and the body byte for byte. In both {{name}} stands for what is
+// known by that name; in an answer {{name:uuid}} takes any UUID and remembers it; {{bytes:ff00}} and {{repeat:a:100}}
+// are spelled out, in the latter ~ is a line's end and %3A a colon. After every request that only reads or is refused,
+// the database is the one from before, to the last row.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 
 // script is a stage with names for what happened on it.
 type script struct {
-	*stage
+	*harness
 	names map[string]string
 	line  int
 	books *ledgers
@@ -54,7 +54,7 @@ type script struct {
 
 func newScript(t *testing.T, url string) *script {
 	proxied := func(c *api.Config) { c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
-	c := &script{stage: newStage(t, url, newClock(), proxied), names: map[string]string{}}
+	c := &script{harness: newHarness(t, url, newClock(), proxied), names: map[string]string{}}
 	c.books = openLedgers(t, url)
 	for _, name := range []string{"mine", "other"} {
 		c.name(name, c.account(true))
@@ -78,7 +78,8 @@ func newScript(t *testing.T, url string) *script {
 }
 
 func (c *script) name(name string, issued account.Issued) {
-	c.names[name], c.names[name+".key"], c.names[name+".secret"] = issued.AccountID.String(), issued.APIKey, issued.APISecret
+	c.names[name], c.names[name+".key"], c.names[name+".secret"] = issued.AccountID.String(), issued.APIKey,
+		issued.APISecret
 	c.names[name+".keyID"] = issued.KeyID.String()
 }
 
@@ -157,7 +158,8 @@ func (c *script) exchange(lines, want []string) {
 	c.always(r, response, body)
 	if read := r.Method != http.MethodPost && r.Method != http.MethodPut; read || response.StatusCode != http.StatusOK {
 		if after := c.written(); after != before {
-			c.fatalf("%s %s: what only reads or is refused has changed the database:\n%s", r.Method, r.URL.Path, difference(before, after))
+			c.fatalf("%s %s: what only reads or is refused has changed the database:\n%s", r.Method, r.URL.Path,
+				difference(before, after))
 		}
 	}
 	status := strings.Fields(want[0])
@@ -248,7 +250,8 @@ func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 	if r.URL.Path == "/docs" || r.URL.Path == "/openapi.json" {
 		return // TestTheDescriptionIsServed has them
 	}
-	if got := response.Header.Get("Content-Type"); got != "application/json" && response.StatusCode != http.StatusNoContent {
+	if got := response.Header.Get("Content-Type"); got != "application/json" &&
+		response.StatusCode != http.StatusNoContent {
 		c.fatalf("Content-Type is %q", got)
 	}
 	if leak.Match(body) {
@@ -270,7 +273,8 @@ func (c *script) always(r *http.Request, response *http.Response, body []byte) {
 		c.fatalf("the answer is no JSON: %v\n%s", err, body)
 	}
 	ok := response.StatusCode == http.StatusOK
-	if common.Status == "" && (common.Success == nil || *common.Success != ok || !ok && common.RequestID != id || ok && !bytes.HasPrefix(common.Response, []byte("{"))) {
+	if common.Status == "" && (common.Success == nil || *common.Success != ok || !ok && common.RequestID != id ||
+		ok && !bytes.HasPrefix(common.Response, []byte("{"))) {
 		c.fatalf("the answer has not the form of status %d: %s", response.StatusCode, body)
 	}
 }
@@ -285,7 +289,8 @@ func (c *script) refusal(want []string, body []byte) {
 	}
 	field := strings.Join(want[2:], " ")
 	if got.Error.Code != want[1] || got.Error.Field != field {
-		c.fatalf("refused as %s of field %q, want %s of %q: %s", got.Error.Code, got.Error.Field, want[1], field, got.Error.Message)
+		c.fatalf("refused as %s of field %q, want %s of %q: %s", got.Error.Code, got.Error.Field, want[1], field,
+			got.Error.Message)
 	}
 }
 

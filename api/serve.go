@@ -21,7 +21,7 @@ type call struct {
 	identity account.Identity
 	in       input
 	now      time.Time
-	claim    *idempotencyLease // of a change that carries an Idempotency-Key
+	lease    *idempotencyLease // of a change that carries an Idempotency-Key
 	kept     store.Answer      // what was kept under it
 }
 
@@ -47,7 +47,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *api) guarded(w http.ResponseWriter, r *http.Request, requestID string) (answer store.Answer, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			a.Log.Error("request panicked", "request", requestID, "method", r.Method, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+			a.Log.Error("request panicked", "request", requestID, "method", r.Method, "path", r.URL.Path, "cause", cause,
+				"stack", string(debug.Stack()))
 			answer, err = store.Answer{}, errInternal
 		}
 	}()
@@ -113,7 +114,7 @@ func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, 
 		return nil, errNetwork
 	}
 	key, secret := only(r.Header.Values("X-API-KEY")), only(r.Header.Values("X-API-SECRET"))
-	if err := a.limits.knock(now, from, key); err != nil {
+	if err := a.limits.allowAddress(now, from, key); err != nil {
 		return nil, err
 	}
 	identity, err := a.Accounts.Authenticate(ctx, account.Credentials{Key: key, Secret: secret, From: from})
@@ -121,7 +122,8 @@ func (a *api) admit(ctx context.Context, r *http.Request, route *route) (*call, 
 	if errors.As(err, &refusal) {
 		err = a.limits.fail(now, from, key, refusal)
 		if errors.Is(err, account.ErrForbidden) {
-			a.Log.Warn("key used from an address that is not on its list", "key", identity.Key.ID, "account", identity.Account, "from", from)
+			a.Log.Warn("key used from an address that is not on its list", "key", identity.Key.ID, "account", identity.Account,
+				"from", from)
 		}
 		return nil, err
 	}

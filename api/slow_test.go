@@ -17,9 +17,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// hurried serves a stage's API once more, on a listener whose bounds are a fraction of a second. gone gets the address of
-// every client whose connection the server has given up.
-func (s *stage) hurried(change func(*http.Server)) (hurried *stage, gone <-chan string) {
+// hurried serves a stage's API once more, on a listener whose bounds are a fraction of a second. gone gets the address
+// of every client whose connection the server has given up.
+func (s *harness) hurried(change func(*http.Server)) (hurried *harness, gone <-chan string) {
 	s.Helper()
 	closed := make(chan string, 1000)
 	server := httptest.NewUnstartedServer(nil)
@@ -39,8 +39,8 @@ func (s *stage) hurried(change func(*http.Server)) (hurried *stage, gone <-chan 
 
 const soon = 150 * time.Millisecond
 
-// dribble writes one byte after the other, slower than any client, until the server ends the connection; what it answered
-// before that is returned.
+// dribble writes one byte after the other, slower than any client, until the server ends the connection; what it
+// answered before that is returned.
 func (w *rawConnection) dribble(text string) string {
 	w.Helper()
 	var said strings.Builder
@@ -63,28 +63,41 @@ func (w *rawConnection) dribble(text string) string {
 func TestSlowClientsAreCutOff(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
-	s := newStage(t, url, newClock())
+	s := newHarness(t, url, newClock())
 	key := s.account(false).APIKey
 	books := openLedgers(t, url)
 	before, err := books.read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	post := "POST /api/v1/wallet?currency=BTC&webhook=https://shop.example HTTP/1.1\nHost: a\nX-API-KEY: " + key + "\nContent-Type: application/json\n"
+	post := "POST /api/v1/wallet?currency=BTC&webhook=https://shop.example HTTP/1.1\nHost: a\nX-API-KEY: " + key +
+		"\nContent-Type: application/json\n"
 	for name, c := range map[string]struct {
 		change func(*http.Server)
 		first  string
 		drops  string
 		answer string // its status, as a pattern; empty where the connection just ends
 	}{
-		"nothing at all":          {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "", ""},
-		"headers in drops":        {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "GET /api/v1/account HTTP/1.1\n", "a:b\r\n", "(400 Bad Request)?"},
-		"a request in drops":      {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "GET", "(400 Bad Request)?"},
-		"a body in drops":         {func(s *http.Server) { s.ReadTimeout = soon }, post + "Content-Length: 60000\n\n{", " ", "400 Bad Request"},
-		"chunks in drops":         {func(s *http.Server) { s.ReadTimeout = soon }, post + "Transfer-Encoding: chunked\n\n1\n{\n", "1\r\n \r\n", "400 Bad Request"},
-		"a body that never comes": {func(s *http.Server) { s.ReadTimeout = soon }, post + "Content-Length: 2\n\n", "", "400 Bad Request"},
-		"idleness":                {func(s *http.Server) { s.IdleTimeout = soon }, "GET /healthz HTTP/1.1\nHost: a\n\n", "", "200 OK"},
-		"the next in drops":       {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "GET /healthz HTTP/1.1\nHost: a\n\n", "GET", "200 OK"},
+		"nothing at all": {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "", ""},
+		"headers in drops": {func(s *http.Server) {
+			s.ReadHeaderTimeout = soon
+		}, "GET /api/v1/account HTTP/1.1\n", "a:b\r\n", "(400 Bad Request)?"},
+		"a request in drops": {func(s *http.Server) { s.ReadHeaderTimeout = soon }, "", "GET", "(400 Bad Request)?"},
+		"a body in drops": {func(s *http.Server) {
+			s.ReadTimeout = soon
+		}, post + "Content-Length: 60000\n\n{", " ", "400 Bad Request"},
+		"chunks in drops": {func(s *http.Server) {
+			s.ReadTimeout = soon
+		}, post + "Transfer-Encoding: chunked\n\n1\n{\n", "1\r\n \r\n", "400 Bad Request"},
+		"a body that never comes": {func(s *http.Server) {
+			s.ReadTimeout = soon
+		}, post + "Content-Length: 2\n\n", "", "400 Bad Request"},
+		"idleness": {func(s *http.Server) {
+			s.IdleTimeout = soon
+		}, "GET /healthz HTTP/1.1\nHost: a\n\n", "", "200 OK"},
+		"the next in drops": {func(s *http.Server) {
+			s.ReadHeaderTimeout = soon
+		}, "GET /healthz HTTP/1.1\nHost: a\n\n", "GET", "200 OK"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hurried, _ := s.hurried(c.change)
@@ -108,11 +121,11 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	}
 }
 
-// TestAClientThatNeverReads asks and asks and takes no answer, until the kernel's buffers are full and the server cannot
-// write any more.
+// TestAClientThatNeverReads asks and asks and takes no answer, until the kernel's buffers are full and the server
+// cannot write any more.
 func TestAClientThatNeverReads(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	hurried, gone := s.hurried(func(s *http.Server) { s.WriteTimeout = soon })
 	w := hurried.dial()
 	if err := w.conn.SetReadBuffer(4096); err != nil {
@@ -135,11 +148,12 @@ func TestAClientThatNeverReads(t *testing.T) {
 // TestSlowClientsHoldNobodyUp has many connections in the middle of something, and an ordinary client beside them.
 func TestSlowClientsHoldNobodyUp(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	key := s.account(false).APIKey
 	for i := range 300 {
 		w := s.dial()
-		w.say([]string{"GET /api/v1/acc", "POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: " + key + "\nContent-Length: 9\n\n{", "GET /api/v1/account HTTP/1.1\nHost: a\nX: "}[i%3])
+		w.say([]string{"GET /api/v1/acc", "POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: " + key +
+			"\nContent-Length: 9\n\n{", "GET /api/v1/account HTTP/1.1\nHost: a\nX: "}[i%3])
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/api/v1/account", nil)
 	if err != nil {
@@ -154,8 +168,9 @@ func TestSlowClientsHoldNobodyUp(t *testing.T) {
 // TestTheServerHasEveryBound looks at what the other tests set to less.
 func TestTheServerHasEveryBound(t *testing.T) {
 	t.Parallel()
-	s := api.Server(http.NotFoundHandler(), newStage(t, storetest.SQLite(t), newClock()).config.Log)
-	for name, bound := range map[string]time.Duration{"headers": s.ReadHeaderTimeout, "requests": s.ReadTimeout, "answers": s.WriteTimeout, "idleness": s.IdleTimeout} {
+	s := api.Server(http.NotFoundHandler(), newHarness(t, storetest.SQLite(t), newClock()).config.Log)
+	for name, bound := range map[string]time.Duration{"headers": s.ReadHeaderTimeout, "requests": s.ReadTimeout,
+		"answers": s.WriteTimeout, "idleness": s.IdleTimeout} {
 		if bound <= 0 || bound > 2*time.Minute {
 			t.Errorf("%s may take %v", name, bound)
 		}

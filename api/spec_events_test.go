@@ -24,8 +24,10 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := bursar.Deposit{ID: bursar.ID{1}, Purpose: bursar.ForWallet, AccountID: bursar.ID{2}, WalletID: bursar.ID{3}, Currency: "BTC", Chain: btc.Chain, TxID: "ab",
-		Address: bursar.Address{Base: "bc1q"}, Amount: bursar.Units(5), Status: bursar.DepositConfirmed, Height: 7, SeenAt: now, ConfirmedAt: now, Webhook: "https://shop.example"}
+	d := bursar.Deposit{ID: bursar.ID{1}, Purpose: bursar.ForWallet, AccountID: bursar.ID{2}, WalletID: bursar.ID{3},
+		Currency: "BTC", Chain: btc.Chain, TxID: "ab",
+		Address: bursar.Address{Base: "bc1q"}, Amount: bursar.Units(5), Status: bursar.DepositConfirmed, Height: 7,
+		SeenAt: now, ConfirmedAt: now, Webhook: "https://shop.example"}
 	charged, bare := d, d
 	charged.Purpose = bursar.ForCharge
 	bare.Purpose, bare.WalletID = bursar.ForAccount, bursar.ID{}
@@ -37,7 +39,8 @@ func TestEventsAreAsDescribed(t *testing.T) {
 		}
 		made[name] = append(made[name], e)
 	}
-	for name, kind := range map[string]bursar.EventKind{"deposit": bursar.EventDeposit, "depositPending": bursar.EventDepositPending, "depositReversed": bursar.EventDepositReversed} {
+	for name, kind := range map[string]bursar.EventKind{"deposit": bursar.EventDeposit,
+		"depositPending": bursar.EventDepositPending, "depositReversed": bursar.EventDepositReversed} {
 		for _, one := range []bursar.Deposit{d, charged, bare} {
 			e, err := wire.DepositEvent(bursar.ID{4}, kind, one, btc, wire.ConfirmationContext{Latest: 9, Required: 3}, now)
 			add(name, e, err)
@@ -46,7 +49,8 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	paid, err := wire.DepositEvent(bursar.ID{4}, bursar.EventPaid, charged, btc, wire.ConfirmationContext{}, now)
 	add("paid", paid, err)
 	for _, status := range []bursar.WithdrawalStatus{bursar.WithdrawalQueued, bursar.WithdrawalFailed} {
-		w := bursar.Withdrawal{ID: bursar.ID{5}, Currency: "BTC", Amount: bursar.Units(1), Address: bursar.Address{Base: "bc1q"}, Status: status, CreatedAt: now}
+		w := bursar.Withdrawal{ID: bursar.ID{5}, Currency: "BTC", Amount: bursar.Units(1),
+			Address: bursar.Address{Base: "bc1q"}, Status: status, CreatedAt: now}
 		e, err := wire.WithdrawalEvent(bursar.ID{4}, "https://shop.example", w, btc, now)
 		add("withdrawal", e, err)
 	}

@@ -35,9 +35,12 @@ func furnished(t *testing.T, url string) (*script, map[string]any) {
 < 200
 < {"success":true,"response":{"withdrawal":{"withdrawalID":"{{withdrawal:uuid}}","currency":"USDT","amount":"1.00","fee":"0.00","address":"{{outsider.tron}}","hashID":null,"status":"queued","error":null,"createdAt":"2026-01-02T03:04:05Z","completedAt":null}}}
 `)
-	return c, map[string]any{"walletID": c.names["wallet"], "depositID": c.names["ab01"], "hashID": "ab01", "chargeID": c.names["charge"],
-		"withdrawalID": c.names["withdrawal"], "eventID": c.names["ab01.event"], "currency": "USDT", "webhook": "https://shop.example/new",
-		"metadata": "é & <b>", "amount": "1.5", "address": c.names["outsider.tron"], "minimum": 2, "expires": 60, "limit": 3, "since": "2026-01-02T03:04:05Z",
+	return c, map[string]any{"walletID": c.names["wallet"], "depositID": c.names["ab01"], "hashID": "ab01",
+		"chargeID":     c.names["charge"],
+		"withdrawalID": c.names["withdrawal"], "eventID": c.names["ab01.event"], "currency": "USDT",
+		"webhook":  "https://shop.example/new",
+		"metadata": "é & <b>", "amount": "1.5", "address": c.names["outsider.tron"], "minimum": 2, "expires": 60, "limit": 3,
+		"since": "2026-01-02T03:04:05Z",
 		"until": "2026-01-03T00:00:00Z", "kind": "deposit"}
 }
 
@@ -115,8 +118,10 @@ func (c *script) expect(e endpoint, encoding string, values map[string]any, stat
 	if err := json.Unmarshal(body, &refused); err != nil {
 		c.Fatal(err)
 	}
-	if response.StatusCode != status || refused.Error.Field != field || field != "" && refused.Error.Code != "invalid_request" {
-		c.Errorf("%s %s with %v by %s: %d %s, want %d of %q", e.method, e.path, values, encoding, response.StatusCode, body, status, field)
+	if response.StatusCode != status || refused.Error.Field != field ||
+		field != "" && refused.Error.Code != "invalid_request" {
+		c.Errorf("%s %s with %v by %s: %d %s, want %d of %q", e.method, e.path, values, encoding, response.StatusCode, body,
+			status, field)
 	}
 	if err := theSpec(c).agrees(c.Context(), r, answered{response.StatusCode, response.Header, body}); err != nil {
 		c.Errorf("%s %s with %v by %s: %v", e.method, e.path, values, encoding, err)

@@ -21,8 +21,8 @@ type generator struct {
 	right map[string]any
 }
 
-// TestNoRequestIsTooMuch sends what the generator thinks of: whatever comes, the answer is not an error of ours, and is one
-// that the spec describes.
+// TestNoRequestIsTooMuch sends what the generator thinks of: whatever comes, the answer is not an error of ours, and is
+// one that the spec describes.
 func TestNoRequestIsTooMuch(t *testing.T) {
 	onEach(t, noRequestIsTooMuch)
 }
@@ -74,7 +74,8 @@ func noRequestIsTooMuch(t *testing.T, url string) {
 	}
 	for _, e := range endpoints {
 		if id := e.op.OperationID; carried[id] == 0 || refused[id] == 0 {
-			t.Errorf("%s was carried out %d times and refused %d times: the generator has lost its aim", id, carried[id], refused[id])
+			t.Errorf("%s was carried out %d times and refused %d times: the generator has lost its aim", id, carried[id],
+				refused[id])
 		}
 		for _, encoding := range encodings {
 			if what := e.op.OperationID + " by " + encoding; carried[what] == 0 && !testing.Short() {
@@ -137,15 +138,19 @@ func (g *generator) headers(r *http.Request) {
 		r.Header.Set("Idempotency-Key", fmt.Sprint(g.IntN(50)))
 	}
 	if g.one(30) {
-		r.Header[[]string{"X-API-KEY", "X-API-SECRET", "Idempotency-Key", "Content-Type", "X-Forwarded-For"}[g.IntN(5)]] = []string{g.text(40), g.text(9)}
+		r.Header[[]string{"X-API-KEY", "X-API-SECRET", "Idempotency-Key", "Content-Type",
+			"X-Forwarded-For"}[g.IntN(5)]] = []string{g.text(40), g.text(9)}
 	}
 	if g.one(20) {
-		name := []string{"Accept", "Accept-Encoding", "Accept-Charset", "Content-Encoding", "Content-Language", "Content-Range", "Content-Location", "Range",
-			"If-Match", "If-None-Match", "If-Modified-Since", "Origin", "Cookie", "Authorization", "X-Request-ID", "X-HTTP-Method-Override", "Prefer", "Forwarded", "Via", "Upgrade-Insecure-Requests"}[g.IntN(20)]
+		name := []string{"Accept", "Accept-Encoding", "Accept-Charset", "Content-Encoding", "Content-Language",
+			"Content-Range", "Content-Location", "Range",
+			"If-Match", "If-None-Match", "If-Modified-Since", "Origin", "Cookie", "Authorization", "X-Request-ID",
+			"X-HTTP-Method-Override", "Prefer", "Forwarded", "Via", "Upgrade-Insecure-Requests"}[g.IntN(20)]
 		r.Header.Set(name, []string{"*/*", "text/html", "gzip", "identity", "bytes=0-1", "*", g.text(30)}[g.IntN(7)])
 	}
 	if g.one(30) {
-		r.Header.Set("Content-Type", []string{"text/plain", "application/json; charset=utf-16", "multipart/form-data", "application/x-www-form-urlencoded", "a;b"}[g.IntN(5)])
+		r.Header.Set("Content-Type", []string{"text/plain", "application/json; charset=utf-16", "multipart/form-data",
+			"application/x-www-form-urlencoded", "a;b"}[g.IntN(5)])
 	}
 }
 
@@ -234,7 +239,8 @@ func (g *generator) any(depth int) any {
 	case n == 5 && depth > 0:
 		return map[string]any{g.text(5): g.any(depth - 1)}
 	case n == 6:
-		return []string{"", "0", "-0", "1e9", "NaN", "null", "00000000-0000-0000-0000-000000000000", "' OR 1=1 --", "../../etc/passwd", "http://127.0.0.1/", "\x00"}[g.IntN(11)]
+		return []string{"", "0", "-0", "1e9", "NaN", "null", "00000000-0000-0000-0000-000000000000", "' OR 1=1 --",
+			"../../etc/passwd", "http://127.0.0.1/", "\x00"}[g.IntN(11)]
 	}
 	return strings.ToValidUTF8(g.text(60), string(utf8.RuneError))
 }

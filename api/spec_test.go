@@ -22,8 +22,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// spec is docs/openapi.yaml, with which every answer must agree. It is made stricter than it is for clients: an answer has
-// no property that is not described.
+// spec is docs/openapi.yaml, with which every answer must agree. It is made stricter than it is for clients: an answer
+// has no property that is not described.
 type spec struct {
 	*openapi3.T
 	common []string // codes that every endpoint with a key has
@@ -99,8 +99,8 @@ type answered struct {
 	body   []byte
 }
 
-// agrees holds an answer to the spec: its status and headers are described for the endpoint, its body has the form, and a
-// refusal has one of the endpoint's codes. Of paths and methods that it does not have, the spec says what they get.
+// agrees holds an answer to the spec: its status and headers are described for the endpoint, its body has the form, and
+// a refusal has one of the endpoint's codes. Of paths and methods that it does not have, the spec says what they get.
 func (s *spec) agrees(ctx context.Context, r *http.Request, a answered) error {
 	item := s.Paths.Value(r.URL.Path)
 	if item == nil || r.URL.RawPath != "" {
@@ -134,8 +134,9 @@ func (s *spec) agrees(ctx context.Context, r *http.Request, a answered) error {
 
 func (s *spec) valid(ctx context.Context, r *http.Request, op *openapi3.Operation, a answered) error {
 	input := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, Route: &routers.Route{Spec: s.T, Path: r.URL.Path, Method: r.Method, Operation: op}},
-		Status:                 a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)),
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r,
+			Route: &routers.Route{Spec: s.T, Path: r.URL.Path, Method: r.Method, Operation: op}},
+		Status: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(a.body)),
 		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
 	}
 	return openapi3filter.ValidateResponse(ctx, input)
@@ -152,7 +153,8 @@ func (s *spec) hasForm(name string, status int, a answered) error {
 	if err := json.Unmarshal(a.body, &v); err != nil {
 		return err
 	}
-	return s.Components.Responses[name].Value.Content.Get("application/json").Schema.Value.VisitJSON(v, openapi3.EnableJSONSchema2020())
+	return s.Components.Responses[name].Value.Content.Get("application/json").Schema.Value.VisitJSON(v,
+		openapi3.EnableJSONSchema2020())
 }
 
 func (s *spec) hasCode(op *openapi3.Operation, a answered) error {
@@ -218,7 +220,7 @@ func (c *script) agrees(r *http.Request, response *http.Response, body []byte) {
 func TestTheSpecHasEveryEndpoint(t *testing.T) {
 	t.Parallel()
 	s := theSpec(t)
-	handler := api.New(newStage(t, storetest.SQLite(t), newClock()).config)
+	handler := api.New(newHarness(t, storetest.SQLite(t), newClock()).config)
 	found := 0
 	for _, e := range api.Endpoints(handler) {
 		item := s.Paths.Value(e.Path)
@@ -240,7 +242,8 @@ func TestTheSpecHasEveryEndpoint(t *testing.T) {
 			keyed = keyed || p.Value.Name == "Idempotency-Key"
 		}
 		if open != e.Open || scope != string(e.Scope) || secret != e.Secret || keyed != e.Change {
-			t.Errorf("%s %s: the spec has it open %v, scope %q, with secret %v, with Idempotency-Key %v; it is %+v", e.Method, e.Path, open, scope, secret, keyed, e)
+			t.Errorf("%s %s: the spec has it open %v, scope %q, with secret %v, with Idempotency-Key %v; it is %+v", e.Method,
+				e.Path, open, scope, secret, keyed, e)
 		}
 		slices.Sort(names)
 		slices.Sort(e.Params)
@@ -271,7 +274,7 @@ func TestTheSpecHasEveryEndpoint(t *testing.T) {
 // TestTheDescriptionIsServed asks for both forms without a key.
 func TestTheDescriptionIsServed(t *testing.T) {
 	t.Parallel()
-	handler := api.New(newStage(t, storetest.SQLite(t), newClock()).config)
+	handler := api.New(newHarness(t, storetest.SQLite(t), newClock()).config)
 	served, err := docs.Render()
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +290,8 @@ func TestTheDescriptionIsServed(t *testing.T) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		h := w.Header()
-		if w.Code != http.StatusOK || h.Get("Content-Type") != want.contentType || h.Get("Content-Security-Policy") != want.policy || !bytes.Equal(w.Body.Bytes(), want.body) {
+		if w.Code != http.StatusOK || h.Get("Content-Type") != want.contentType ||
+			h.Get("Content-Security-Policy") != want.policy || !bytes.Equal(w.Body.Bytes(), want.body) {
 			t.Errorf("%s: %d %v", path, w.Code, h)
 		}
 		if err := theSpec(t).agrees(t.Context(), r, answered{w.Code, h, w.Body.Bytes()}); err != nil {

@@ -19,7 +19,8 @@ func openLedgers(t testing.TB, url string) *ledgers {
 	t.Helper()
 	driver, name, list := "pgx", url, "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
 	if file, is := strings.CutPrefix(url, "sqlite:"); is {
-		driver, name, list = "sqlite", "file:"+file+"?mode=ro", "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1"
+		driver, name, list = "sqlite", "file:"+file+"?mode=ro",
+			"SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1"
 	}
 	db, err := sql.Open(driver, name)
 	if err != nil {

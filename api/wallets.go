@@ -16,17 +16,19 @@ type walletAnswer struct {
 	Wallet wire.Wallet `json:"wallet"`
 }
 
-// currency returns what is known of a currency that something of ours is in. That it is missing is not the client's fault.
+// currency returns what is known of a currency that something of ours is in. That it is missing is not the client's
+// fault.
 func (a *api) currency(code bursar.CurrencyCode) (bursar.Currency, error) {
 	c, err := a.Registry.Get(code)
 	if err != nil {
-		return c, fmt.Errorf("%w: %w", errRemoved, bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is not configured at present", code))
+		return c, fmt.Errorf("%w: %w", errRemoved,
+			bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is not configured at present", code))
 	}
 	return c, nil
 }
 
-// errRemoved is returned about what is there of a currency that was removed from the configuration. Lists leave it out: its
-// amounts cannot be written, and everything else must be seen.
+// errRemoved is returned about what is there of a currency that was removed from the configuration. Lists leave it out:
+// its amounts cannot be written, and everything else must be seen.
 var errRemoved = errors.New("removed from the configuration")
 
 func (a *api) viewWallet(w bursar.Wallet) (wire.Wallet, error) {
@@ -58,7 +60,12 @@ func (a *api) keepWallet(c *call) func(context.Context, *store.Tx, bursar.Wallet
 
 // createWallet is POST wallet.
 func (a *api) createWallet(ctx context.Context, c *call) (any, error) {
-	n := wallet.New{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")), Webhook: c.in.required("webhook"), Done: a.keepWallet(c)}
+	n := wallet.New{
+		Account:  c.identity.Account,
+		Currency: bursar.CurrencyCode(c.in.required("currency")),
+		Webhook:  c.in.required("webhook"),
+		Done:     a.keepWallet(c),
+	}
 	n.Metadata, _ = c.in.optional("metadata")
 	if c.in.err != nil {
 		return nil, c.in.err
@@ -109,16 +116,18 @@ func (a *api) setWebhook(ctx context.Context, c *call) (any, error) {
 	if c.in.err != nil {
 		return nil, c.in.err
 	}
-	return a.answerWebhook(a.Wallets.SetWebhook(ctx, scope, webhook, func(ctx context.Context, tx *store.Tx, u wallet.Updated) error {
-		response, err := a.answerWebhook(u, nil)
-		if err != nil {
-			return err
-		}
-		return c.keep(ctx, tx, response)
-	}))
+	return a.answerWebhook(a.Wallets.SetWebhook(ctx, scope, webhook,
+		func(ctx context.Context, tx *store.Tx, u wallet.Updated) error {
+			response, err := a.answerWebhook(u, nil)
+			if err != nil {
+				return err
+			}
+			return c.keep(ctx, tx, response)
+		}))
 }
 
-// optionalCurrency returns a currency that was sent, "" for none. One that does not exist is refused, the empty one too.
+// optionalCurrency returns a currency that was sent, "" for none. One that does not exist is refused, the empty one
+// too.
 func (a *api) optionalCurrency(c *call) bursar.CurrencyCode {
 	code, sent := c.in.optional("currency")
 	if !sent {

@@ -19,12 +19,12 @@ import (
 
 // rawConnection is a connection on which nothing is written but what a test says.
 type rawConnection struct {
-	*stage
+	*harness
 	conn   *net.TCPConn
 	reader *bufio.Reader
 }
 
-func (s *stage) dial() *rawConnection {
+func (s *harness) dial() *rawConnection {
 	s.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
 	if err != nil {
@@ -45,8 +45,8 @@ func (w *rawConnection) say(text string) {
 	}
 }
 
-// hear reads one answer: status and code, "bare" in place of the code where the HTTP layer has answered by itself. It is
-// "end" where the connection ends.
+// hear reads one answer: status and code, "bare" in place of the code where the HTTP layer has answered by itself. It
+// is "end" where the connection ends.
 func (w *rawConnection) hear(method string) string {
 	w.Helper()
 	response, err := http.ReadResponse(w.reader, &http.Request{Method: method})
@@ -95,60 +95,94 @@ var talks = map[string]struct {
 	text string
 	want []string
 }{
-	"an ordinary request":  {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n", []string{"200", "end"}},
-	"HTTP/1.0":             {"GET /api/v1/account HTTP/1.0\nX-API-KEY: KEY\n\n", []string{"200", "end"}},
-	"HTTP/1.0 with a body": {"POST /api/v1/wallet HTTP/1.0\nX-API-KEY: KEY\nContent-Type: application/json\nContent-Length: 2\n\n{}", []string{"400 invalid_request", "end"}},
-	"a body of HTTP/1.0 without a length is none": {"POST /api/v1/wallet HTTP/1.0\nX-API-KEY: KEY\nContent-Type: application/json\n\n{\"currency\":\"BTC\",\"webhook\":\"https://shop.example\"}",
+	"an ordinary request": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n", []string{"200", "end"}},
+	"HTTP/1.0":            {"GET /api/v1/account HTTP/1.0\nX-API-KEY: KEY\n\n", []string{"200", "end"}},
+	"HTTP/1.0 with a body": {"POST /api/v1/wallet HTTP/1.0\nX-API-KEY: KEY\nContent-Type: " +
+		"application/json\nContent-Length: 2\n\n{}", []string{"400 invalid_request", "end"}},
+	"a body of HTTP/1.0 without a length is none": {"POST /api/v1/wallet HTTP/1.0\nX-API-KEY: KEY\nContent-Type: " +
+		"application/json\n\n{\"currency\":\"BTC\",\"webhook\":\"https://shop.example\"}",
 		[]string{"400 invalid_request", "end"}},
-	"HTTP/0.9":                 {"GET /api/v1/account\n", []string{"400 bare", "end"}},
-	"HTTP/3":                   {"GET /api/v1/account HTTP/3.0\nHost: a\n\n", []string{"505 bare", "end"}},
-	"the preface of HTTP/2":    {"PRI * HTTP/2.0\n\nSM\n\n", []string{"404 not_found", "end"}},
-	"no host":                  {"GET /api/v1/account HTTP/1.1\nX-API-KEY: KEY\n\n", []string{"400 bare", "end"}},
-	"two hosts":                {"GET /api/v1/account HTTP/1.1\nHost: a\nHost: b\nX-API-KEY: KEY\n\n", []string{"400 bare", "end"}},
-	"no HTTP at all":           {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", []string{"400 bare", "end"}},
-	"a whole URL":              {"GET http://elsewhere.example/api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n", []string{"200", "end"}},
-	"a star":                   {"OPTIONS * HTTP/1.1\nHost: a\nEND\n\n", []string{"404 not_found", "end"}},
-	"CONNECT":                  {"CONNECT elsewhere.example:443 HTTP/1.1\nHost: a\nEND\n\n", []string{"404 not_found", "end"}},
-	"no slash":                 {"GET api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n", []string{"400 bare", "end"}},
-	"a fragment":               {"GET /api/v1/account#x HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n", []string{"404 not_found", "end"}},
-	"a raw space":              {"GET /api/v1/account ?a=1 HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n", []string{"400 bare", "end"}},
-	"a space before the colon": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY : KEY\n\n", []string{"400 bare", "end"}},
-	"a zero byte in a header":  {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\x00\n\n", []string{"400 bare", "end"}},
-	"a key on two lines":       {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\n  x\nEND\n\n", []string{"401 unauthorized", "end"}},
-	"two keys":                 {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nx-api-key: KEY\nEND\n\n", []string{"401 unauthorized", "end"}},
-	"a key and an empty one":   {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nX-API-KEY:\nEND\n\n", []string{"401 unauthorized", "end"}},
-	"a key with an underscore": {"GET /api/v1/account HTTP/1.1\nHost: a\nX_API_KEY: KEY\nEND\n\n", []string{"401 unauthorized", "end"}},
+	"HTTP/0.9":              {"GET /api/v1/account\n", []string{"400 bare", "end"}},
+	"HTTP/3":                {"GET /api/v1/account HTTP/3.0\nHost: a\n\n", []string{"505 bare", "end"}},
+	"the preface of HTTP/2": {"PRI * HTTP/2.0\n\nSM\n\n", []string{"404 not_found", "end"}},
+	"no host":               {"GET /api/v1/account HTTP/1.1\nX-API-KEY: KEY\n\n", []string{"400 bare", "end"}},
+	"two hosts": {"GET /api/v1/account HTTP/1.1\nHost: a\nHost: b\nX-API-KEY: KEY\n\n",
+		[]string{"400 bare", "end"}},
+	"no HTTP at all": {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", []string{"400 bare", "end"}},
+	"a whole URL": {"GET http://elsewhere.example/api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n",
+		[]string{"200", "end"}},
+	"a star": {"OPTIONS * HTTP/1.1\nHost: a\nEND\n\n", []string{"404 not_found", "end"}},
+	"CONNECT": {"CONNECT elsewhere.example:443 HTTP/1.1\nHost: a\nEND\n\n",
+		[]string{"404 not_found", "end"}},
+	"no slash": {"GET api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n",
+		[]string{"400 bare", "end"}},
+	"a fragment": {"GET /api/v1/account#x HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n",
+		[]string{"404 not_found", "end"}},
+	"a raw space": {"GET /api/v1/account ?a=1 HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n",
+		[]string{"400 bare", "end"}},
+	"a space before the colon": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY : KEY\n\n",
+		[]string{"400 bare", "end"}},
+	"a zero byte in a header": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\x00\n\n",
+		[]string{"400 bare", "end"}},
+	"a key on two lines": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\n  x\nEND\n\n",
+		[]string{"401 unauthorized", "end"}},
+	"two keys": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nx-api-key: KEY\nEND\n\n",
+		[]string{"401 unauthorized", "end"}},
+	"a key and an empty one": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nX-API-KEY:\nEND\n\n",
+		[]string{"401 unauthorized", "end"}},
+	"a key with an underscore": {"GET /api/v1/account HTTP/1.1\nHost: a\nX_API_KEY: KEY\nEND\n\n",
+		[]string{"401 unauthorized", "end"}},
 
-	"two lengths":                          {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Length: 2\nContent-Length: 3\n\n{}", []string{"400 bare", "end"}},
-	"a length with a sign":                 {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Length: +2\n\n{}", []string{"400 bare", "end"}},
-	"a length below zero":                  {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Length: -1\n\n", []string{"400 bare", "end"}},
-	"an unknown coding":                    {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nTransfer-Encoding: gzip, chunked\n\n0\n\n", []string{"501 bare", "end"}},
-	"chunks":                               {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: application/json\nTransfer-Encoding: chunked\nEND\n\n1\n{\n1\n}\n0\n\n", []string{"400 invalid_request", "end"}},
-	"a trailer is no parameter, nor a key": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\nTrailer: X-API-KEY\nEND\n\n0\nX-API-KEY: KEY\n\n", []string{"401 unauthorized", "end"}},
-	"a chunk of no size":                   {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: application/json\nTransfer-Encoding: chunked\n\nzz\n{}\n0\n\n", []string{"400 invalid_request", "end"}},
-	"chunks that lie":                      {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: application/json\nTransfer-Encoding: chunked\n\n1\n{}\n0\n\n", []string{"400 invalid_request", "end"}},
-	"chunks without end":                   {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: application/json\nTransfer-Encoding: chunked\nEND\n\n" + strings.Repeat("1000\n"+strings.Repeat(" ", 4096)+"\n", 17) + "0\n\n", []string{"413 body_too_large", "end"}},
-	"chunks come before a length":          {"POST /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Length: 5\nTransfer-Encoding: chunked\n\n0\n\nGET /healthz HTTP/1.1\nHost: a\nEND\n\n", []string{"405 method_not_allowed", "200", "end"}},
+	"two lengths": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Length: " +
+		"2\nContent-Length: 3\n\n{}", []string{"400 bare", "end"}},
+	"a length with a sign": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Length: " +
+		"+2\n\n{}", []string{"400 bare", "end"}},
+	"a length below zero": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Length: " +
+		"-1\n\n", []string{"400 bare", "end"}},
+	"an unknown coding": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: " +
+		"KEY\nTransfer-Encoding: gzip, chunked\n\n0\n\n", []string{"501 bare", "end"}},
+	"chunks": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: " +
+		"application/json\nTransfer-Encoding: chunked\nEND\n\n1\n{\n1\n}\n0\n\n", []string{"400 invalid_request", "end"}},
+	"a trailer is no parameter, nor a key": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nTransfer-Encoding: " +
+		"chunked\nTrailer: X-API-KEY\nEND\n\n0\nX-API-KEY: KEY\n\n", []string{"401 unauthorized", "end"}},
+	"a chunk of no size": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: " +
+		"application/json\nTransfer-Encoding: chunked\n\nzz\n{}\n0\n\n", []string{"400 invalid_request", "end"}},
+	"chunks that lie": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: " +
+		"application/json\nTransfer-Encoding: chunked\n\n1\n{}\n0\n\n", []string{"400 invalid_request", "end"}},
+	"chunks without end": {"POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: " +
+		"application/json\nTransfer-Encoding: chunked\nEND\n\n" +
+		strings.Repeat("1000\n"+strings.Repeat(" ", 4096)+"\n", 17) + "0\n\n", []string{"413 body_too_large", "end"}},
+	"chunks come before a length": {"POST /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Length: " +
+		"5\nTransfer-Encoding: chunked\n\n0\n\nGET /healthz HTTP/1.1\nHost: a\nEND\n\n",
+		[]string{"405 method_not_allowed", "200", "end"}},
 
 	"an expectation that nobody knows": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nExpect: miracles\nEND\n\n", []string{"417 bare", "end"}},
 
-	"pipelining": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\n\nGET /nothing HTTP/1.1\nHost: a\n\nPOST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: application/json\nContent-Length: 2\n\n{}GET /healthz HTTP/1.1\nHost: a\nEND\n\n",
+	"pipelining": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\n\nGET /nothing HTTP/1.1\nHost: a\n\nPOST " +
+		"/api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Type: application/json\nContent-Length: 2\n\n{}GET " +
+		"/healthz HTTP/1.1\nHost: a\nEND\n\n",
 		[]string{"200", "404 not_found", "400 invalid_request", "200", "end"}},
-	"a body that is refused unread is no request": {"POST /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nContent-Length: 36\n\nGET /healthz HTTP/1.1\nHost: b\nX: y\n\nGET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nEND\n\n",
+	"a body that is refused unread is no request": {"POST /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: " +
+		"KEY\nContent-Length: 36\n\nGET /healthz HTTP/1.1\nHost: b\nX: y\n\nGET /api/v1/account HTTP/1.1\nHost: " +
+		"a\nX-API-KEY: KEY\nEND\n\n",
 		[]string{"405 method_not_allowed", "200", "end"}},
 
-	"a header too long":          {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nX: " + strings.Repeat("x", 24<<10) + "\n\n", []string{"431 bare", "end"}},
-	"a target too long":          {"GET /api/v1/account?x=" + strings.Repeat("x", 24<<10) + " HTTP/1.1\nHost: a\nX-API-KEY: KEY\n\n", []string{"431 bare", "end"}},
-	"headers too many":           {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\n" + strings.Repeat("X: y\n", 5000) + "\n", []string{"431 bare", "end"}},
-	"a key of 10,000 characters": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: " + strings.Repeat("k", 10_000) + "\nEND\n\n", []string{"401 unauthorized", "end"}},
+	"a header too long": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\nX: " +
+		strings.Repeat("x", 24<<10) + "\n\n", []string{"431 bare", "end"}},
+	"a target too long": {"GET /api/v1/account?x=" + strings.Repeat("x", 24<<10) +
+		" HTTP/1.1\nHost: a\nX-API-KEY: KEY\n\n", []string{"431 bare", "end"}},
+	"headers too many": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: KEY\n" +
+		strings.Repeat("X: y\n", 5000) + "\n", []string{"431 bare", "end"}},
+	"a key of 10,000 characters": {"GET /api/v1/account HTTP/1.1\nHost: a\nX-API-KEY: " + strings.Repeat("k", 10_000) +
+		"\nEND\n\n", []string{"401 unauthorized", "end"}},
 }
 
-// TestOnTheWire writes what no HTTP client of Go writes, on real sockets. Whatever comes is answered as said or cut off,
-// and nothing is written into the database.
+// TestOnTheWire writes what no HTTP client of Go writes, on real sockets. Whatever comes is answered as said or cut
+// off, and nothing is written into the database.
 func TestOnTheWire(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
-	s := newStage(t, url, newClock())
+	s := newHarness(t, url, newClock())
 	key := s.account(false).APIKey
 	books := openLedgers(t, url)
 	before, err := books.read()
@@ -167,11 +201,11 @@ func TestOnTheWire(t *testing.T) {
 	}
 }
 
-// TestAClientThatAsksFirst sends headers and waits for "100 Continue". It is asked to go on where its body will be read,
-// and gets its refusal at once where it will not.
+// TestAClientThatAsksFirst sends headers and waits for "100 Continue". It is asked to go on where its body will be
+// read, and gets its refusal at once where it will not.
 func TestAClientThatAsksFirst(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, storetest.SQLite(t), newClock())
+	s := newHarness(t, storetest.SQLite(t), newClock())
 	key := s.account(false).APIKey
 	const body = `{"currency":"BTC","webhook":"https://shop.example"}`
 	for name, c := range map[string]struct {
@@ -184,7 +218,8 @@ func TestAClientThatAsksFirst(t *testing.T) {
 		"without a key":         {"", len(body), []string{"401 unauthorized"}},
 	} {
 		w := s.dial()
-		w.say(fmt.Sprintf("POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: %s\nContent-Type: application/json\nContent-Length: %d\nExpect: 100-continue\n\n", c.key, c.length))
+		w.say(fmt.Sprintf("POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: %s\nContent-Type: "+
+			"application/json\nContent-Length: %d\nExpect: 100-continue\n\n", c.key, c.length))
 		for _, want := range c.want {
 			got := w.hear(http.MethodPost)
 			if got != want {
@@ -202,7 +237,7 @@ func TestAClientThatAsksFirst(t *testing.T) {
 func TestABodyThatBreaksOff(t *testing.T) {
 	t.Parallel()
 	url := storetest.SQLite(t)
-	s := newStage(t, url, newClock())
+	s := newHarness(t, url, newClock())
 	key := s.account(false).APIKey
 	books := openLedgers(t, url)
 	before, err := books.read()
@@ -215,7 +250,8 @@ func TestABodyThatBreaksOff(t *testing.T) {
 		"Transfer-Encoding: chunked": fmt.Sprintf("%x\n%s\n", len(body), body),
 	} {
 		w := s.dial()
-		w.say("POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: " + key + "\nContent-Type: application/json\n" + framing + "\n\n" + text)
+		w.say("POST /api/v1/wallet HTTP/1.1\nHost: a\nX-API-KEY: " + key + "\nContent-Type: application/json\n" + framing +
+			"\n\n" + text)
 		if err := w.conn.CloseWrite(); err != nil {
 			t.Fatal(err)
 		}

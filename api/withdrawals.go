@@ -31,8 +31,12 @@ func (a *api) answerWithdrawal(w bursar.Withdrawal, err error) (any, error) {
 
 // withdraw is POST account/withdraw. The amount is passed on as the text that was sent.
 func (a *api) withdraw(ctx context.Context, c *call) (any, error) {
-	o := withdrawal.Order{Account: c.identity.Account, Currency: bursar.CurrencyCode(c.in.required("currency")), Amount: c.in.requiredDecimal("amount"),
-		Address: c.in.required("address")}
+	o := withdrawal.Order{
+		Account:  c.identity.Account,
+		Currency: bursar.CurrencyCode(c.in.required("currency")),
+		Amount:   c.in.requiredDecimal("amount"),
+		Address:  c.in.required("address"),
+	}
 	if c.in.err != nil {
 		return nil, c.in.err
 	}

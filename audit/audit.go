@@ -1,10 +1,10 @@
-// Package audit checks the books against themselves, all the time: that no entry, posting, balance or order was changed,
-// added or taken away by anybody but this service, and that every balance is the sum of its postings.
+// Package audit checks the books against themselves, all the time: that no entry, posting, balance or order was
+// changed, added or taken away by anybody but this service, and that every balance is the sum of its postings.
 //
-// It owns how far the check has come, the faults that it found, and the halt that they mean. It never changes an entry, a
-// balance or an order. Its invariants: a step costs a bounded number of rows; what a step judges, it reads from one
-// consistent state; an order is not owed before its hold has been audited; a halt of the books ends by itself, once the same
-// check finds nothing.
+// It owns how far the check has come, the faults that it found, and the halt that they mean. It never changes an entry,
+// a balance or an order. Its invariants: a step costs a bounded number of rows; what a step judges, it reads from one
+// consistent state; an order is not owed before its hold has been audited; a halt of the books ends by itself, once the
+// same check finds nothing.
 package audit
 
 import (
@@ -45,7 +45,7 @@ type Auditor struct {
 	Pace     time.Duration
 
 	turn      store.Turn // one step at a time
-	begun     bool       // a link was read
+	started   bool       // a link was read
 	arrivals  int64      // where the look through pending deposits goes on
 	orders    int64      // where the look through open orders goes on
 	faults    int64      // and that through known faults
@@ -108,10 +108,11 @@ func (a *Auditor) Step(ctx context.Context) (more bool, err error) {
 		a.readBalances, a.readEntries, a.readAgain, a.readOrders, a.readArrivals, a.readFaults)
 }
 
-// hasRead reports whether a link of these books is known to have been read. After a recovery the anchor knows what the database has.
+// hasRead reports whether a link of these books is known to have been read. After a recovery the anchor knows what the
+// database has.
 func (a *Auditor) hasRead() (bool, error) {
-	if a.begun || a.Anchor == nil {
-		return a.begun, nil
+	if a.started || a.Anchor == nil {
+		return a.started, nil
 	}
 	mark, err := a.Anchor.LinkMark()
 	if err != nil {
@@ -146,9 +147,10 @@ func (a *Auditor) step(ctx context.Context, looks ...look) (more bool, err error
 	return f.more, a.anchor(f)
 }
 
-// begin seals what was there before there were links, once, and no matter what is booked meanwhile: it ends with the first link
-// that the audit has read. It locks the audit, so that no sum is written back that another auditor has carried on. Where this process
-// or the anchor knows of a link that was read, the audit has not begun again by itself, whatever the database says: nothing is sealed.
+// begin seals what was there before there were links, once, and no matter what is booked meanwhile: it ends with the
+// first link that the audit has read. It locks the audit, so that no sum is written back that another auditor has
+// carried on. Where this process or the anchor knows of a link that was read, the audit has not begun again by itself,
+// whatever the database says: nothing is sealed.
 func (a *Auditor) begin(ctx context.Context) error {
 	read, err := a.hasRead()
 	if err != nil {
@@ -158,7 +160,7 @@ func (a *Auditor) begin(ctx context.Context) error {
 		err := a.DB.View(ctx, func(tx *store.Tx) error {
 			now, err := tx.Audits().Get(ctx)
 			more = err == nil && now.Link == 0
-			a.begun = a.begun || now.Link > 0
+			a.started = a.started || now.Link > 0
 			return err
 		})
 		if err != nil || !more {

@@ -44,7 +44,8 @@ func newBooks(t *testing.T, db *store.DB) *books {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &books{T: t, db: db, account: bursar.ID{1}, auditor: &audit.Auditor{DB: db, Registry: registry, Log: slog.New(slog.DiscardHandler)}}
+	b := &books{T: t, db: db, account: bursar.ID{1},
+		auditor: &audit.Auditor{DB: db, Registry: registry, Log: slog.New(slog.DiscardHandler)}}
 	driver, source := "pgx", storetest.URL(db)
 	if file, is := strings.CutPrefix(source, "sqlite:"); is {
 		driver, source = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)"
@@ -77,7 +78,8 @@ func (b *books) id() bursar.ID {
 func (b *books) deposit(units uint64) {
 	b.Helper()
 	b.do(func(tx *store.Tx) error {
-		d := bursar.Deposit{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(units), Fee: bursar.Units(1)}
+		d := bursar.Deposit{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(units),
+			Fee: bursar.Units(1)}
 		return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()))
 	})
 }
@@ -85,7 +87,8 @@ func (b *books) deposit(units uint64) {
 func (b *books) withdraw(units uint64) (w bursar.Withdrawal) {
 	b.Helper()
 	b.do(func(tx *store.Tx) error {
-		w = bursar.Withdrawal{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(units), Fee: bursar.Units(10), Address: bursar.Address{Base: "bc1customer"},
+		w = bursar.Withdrawal{ID: b.id(), AccountID: b.account, Currency: "BTC", Amount: bursar.Units(units),
+			Fee: bursar.Units(10), Address: bursar.Address{Base: "bc1customer"},
 			Status: bursar.WithdrawalQueued, CreatedAt: tx.Now()}
 		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
 			return err
@@ -149,7 +152,8 @@ func (b *books) well() {
 func (b *books) caught(kind string, scope store.HaltScope) {
 	b.Helper()
 	faults := b.found()
-	if _, all, err := b.auditor.VerifyAll(ctx); err != nil || len(all) == 0 && kind != "posted" && kind != "order" && b.auditor.Anchor == nil {
+	if _, all, err := b.auditor.VerifyAll(ctx); err != nil ||
+		len(all) == 0 && kind != "posted" && kind != "order" && b.auditor.Anchor == nil {
 		b.Errorf("the whole verification finds %v, %v", all, err)
 	}
 	there := false
@@ -185,25 +189,39 @@ func TestAttacksOnTheBooksAreFound(t *testing.T) {
 		kind         string
 		scope        store.HaltScope
 	}{
-		"a balance is raised": {does: `UPDATE balances SET credits = '700000000' WHERE account = $1`, undoes: `UPDATE balances SET credits = '500000000' WHERE account = $1`,
-			args: func(b *books) []any { return []any{available(b.account)} }, kind: "balance", scope: store.HaltCurrency("BTC")},
+		"a balance is raised": {does: `UPDATE balances SET credits = '700000000' WHERE account = $1`,
+			undoes: `UPDATE balances SET credits = '500000000' WHERE account = $1`,
+			args: func(b *books) []any {
+				return []any{available(b.account)}
+			}, kind: "balance", scope: store.HaltCurrency("BTC")},
 		"a posting is raised": {does: `UPDATE postings SET amount = '700000000' WHERE credit = $1 AND amount = '500000000'`,
 			undoes: `UPDATE postings SET amount = '500000000' WHERE credit = $1 AND amount = '700000000'`,
 			args:   func(b *books) []any { return []any{available(b.account)} }, kind: "link", scope: store.HaltAll},
-		"an order's amount is raised": {does: `UPDATE withdrawals SET amount = '200000000' WHERE id = $1`, undoes: `UPDATE withdrawals SET amount = '100000000' WHERE id = $1`,
-			args: func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
-		"an order's destination is swapped": {does: `UPDATE withdrawals SET base = 'bc1attacker' WHERE id = $1`, undoes: `UPDATE withdrawals SET base = 'bc1customer' WHERE id = $1`,
-			args: func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
-		"the audit's sum is raised with the balance": {does: `UPDATE posted SET credits = '700000000' WHERE account = $1`, undoes: `UPDATE posted SET credits = '500000000' WHERE account = $1`,
-			args: func(b *books) []any { return []any{available(b.account)} }, kind: "posted", scope: store.HaltCurrency("BTC")},
+		"an order's amount is raised": {does: `UPDATE withdrawals SET amount = '200000000' WHERE id = $1`,
+			undoes: `UPDATE withdrawals SET amount = '100000000' WHERE id = $1`,
+			args:   func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
+		"an order's destination is swapped": {does: `UPDATE withdrawals SET base = 'bc1attacker' WHERE id = $1`,
+			undoes: `UPDATE withdrawals SET base = 'bc1customer' WHERE id = $1`,
+			args:   func(b *books) []any { return []any{b.order.ID} }, kind: "order", scope: store.HaltAll},
+		"the audit's sum is raised with the balance": {does: `UPDATE posted SET credits = '700000000' WHERE account = $1`,
+			undoes: `UPDATE posted SET credits = '500000000' WHERE account = $1`,
+			args: func(b *books) []any {
+				return []any{available(b.account)}
+			}, kind: "posted", scope: store.HaltCurrency("BTC")},
 		"the audit's sum is raised with the balance and left to be compared": {
 			does:   `UPDATE posted SET credits = '700000000', unchecked = TRUE WHERE account = $1`,
 			undoes: `UPDATE posted SET credits = '500000000', unchecked = FALSE WHERE account = $1`,
-			args:   func(b *books) []any { return []any{available(b.account)} }, kind: "posted", scope: store.HaltCurrency("BTC")},
-		"an entry is renamed": {does: `UPDATE entries SET kind = 'arrival' WHERE kind = 'deposit' AND ref = $1`, undoes: `UPDATE entries SET kind = 'deposit' WHERE kind = 'arrival' AND ref = $1`,
-			args: func(b *books) []any { return []any{bursar.ID{0: 7, 15: 1}.String() + "/0"} }, kind: "link", scope: store.HaltAll},
-		"the newest link is taken away": {does: `UPDATE link_head SET number = number - 1 WHERE name = $1`, undoes: `UPDATE link_head SET number = number + 1 WHERE name = $1`,
-			args: func(*books) []any { return []any{"books"} }, kind: "head", scope: store.HaltAll},
+			args: func(b *books) []any {
+				return []any{available(b.account)}
+			}, kind: "posted", scope: store.HaltCurrency("BTC")},
+		"an entry is renamed": {does: `UPDATE entries SET kind = 'arrival' WHERE kind = 'deposit' AND ref = $1`,
+			undoes: `UPDATE entries SET kind = 'deposit' WHERE kind = 'arrival' AND ref = $1`,
+			args: func(b *books) []any {
+				return []any{bursar.ID{0: 7, 15: 1}.String() + "/0"}
+			}, kind: "link", scope: store.HaltAll},
+		"the newest link is taken away": {does: `UPDATE link_head SET number = number - 1 WHERE name = $1`,
+			undoes: `UPDATE link_head SET number = number + 1 WHERE name = $1`,
+			args:   func(*books) []any { return []any{"books"} }, kind: "head", scope: store.HaltAll},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(b *books) {
@@ -320,11 +338,13 @@ func TestTheTrialBalance(t *testing.T) {
 // A customer whom a reversal brought below zero is no fault; one whom nothing brought there is.
 func TestBelowZero(t *testing.T) {
 	each(t, func(b *books) {
-		d := bursar.Deposit{ID: bursar.ID{0: 7, 15: 1}, AccountID: b.account, Currency: "BTC", Amount: bursar.Units(500_000_000), Fee: bursar.Units(1)}
+		d := bursar.Deposit{ID: bursar.ID{0: 7, 15: 1}, AccountID: b.account, Currency: "BTC",
+			Amount: bursar.Units(500_000_000), Fee: bursar.Units(1)}
 		b.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())) })
 		b.attack(`UPDATE audits SET trial_at = 0`)
 		b.well()
-		b.attack(`INSERT INTO balances(account, asset, debits, credits, below) VALUES ($1, 'LTC', '5', '0', TRUE)`, available(b.account))
+		b.attack(`INSERT INTO balances(account, asset, debits, credits, below) VALUES ($1, 'LTC', '5', '0', TRUE)`,
+			available(b.account))
 		b.attack(`UPDATE audits SET trial_at = 0`)
 		b.caught("below", store.HaltCurrency("LTC"))
 	})

@@ -20,9 +20,9 @@ func keyOf(ref string) ledger.Key {
 	return ledger.Key{Account: ledger.Account(account), Asset: bursar.CurrencyCode(asset)}
 }
 
-// moved is a look that holds balances against the sums of their postings: those that the new links moved, and those that
-// were moved before and not yet found equal. It can only tell where every link is read. at is where it goes on: what stays
-// different stays listed, and hides nothing behind it.
+// moved is a look that holds balances against the sums of their postings: those that the new links moved, and those
+// that were moved before and not yet found equal. It can only tell where every link is read. at is where it goes on:
+// what stays different stays listed, and hides nothing behind it.
 func (a *Auditor) moved(at *ledger.Key) look {
 	return func(ctx context.Context, tx *store.Tx, f *findings) error {
 		if f.to.Link != f.head.Number {
@@ -46,7 +46,8 @@ func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) e
 	if f.to.Link != f.head.Number {
 		return nil
 	}
-	next, err := tx.Ledger().BookedAfter(ctx, ledger.Key{Account: f.from.PassAccount, Asset: f.from.PassAsset}, balancesAtOnce)
+	next, err := tx.Ledger().BookedAfter(ctx, ledger.Key{Account: f.from.PassAccount, Asset: f.from.PassAsset},
+		balancesAtOnce)
 	if err != nil {
 		return err
 	}
@@ -58,8 +59,8 @@ func (a *Auditor) readBalances(ctx context.Context, tx *store.Tx, f *findings) e
 	return a.compare(ctx, tx, f, next)
 }
 
-// compare notes the balances that differ from their sums, and marks the others as looked at. What is wrong stays unchecked,
-// under the sum's seal: nothing is paid from such a balance, whatever becomes of the fault and of the halt.
+// compare notes the balances that differ from their sums, and marks the others as looked at. What is wrong stays
+// unchecked, under the sum's seal: nothing is paid from such a balance, whatever becomes of the fault and of the halt.
 func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys []ledger.Key) error {
 	keys = distinct(keys)
 	sums, err := tx.Ledger().PostedOf(ctx, keys)
@@ -75,7 +76,12 @@ func (a *Auditor) compare(ctx context.Context, tx *store.Tx, f *findings, keys [
 		sum := sums[k]
 		differs := balances[k] != sum.Balance
 		if differs {
-			f.faults = append(f.faults, store.BookFault{Kind: faultBalance, Ref: refOf(k), Asset: k.Asset, Message: a.differs(k, balances[k], sum.Balance)})
+			f.faults = append(f.faults, store.BookFault{
+				Kind:    faultBalance,
+				Ref:     refOf(k),
+				Asset:   k.Asset,
+				Message: a.differs(k, balances[k], sum.Balance),
+			})
 		}
 		if sum.Altered {
 			f.faultPosted(k)
@@ -103,7 +109,8 @@ func compareKeys(a, b ledger.Key) int {
 
 // differs says how far a balance is from its postings.
 func (a *Auditor) differs(k ledger.Key, balance, sum ledger.Balance) string {
-	return fmt.Sprintf("the balance of %s is %s, the sum of its postings is %s (debits %s and %s, credits %s and %s)", k.Account, a.net(k, balance), a.net(k, sum),
+	return fmt.Sprintf("the balance of %s is %s, the sum of its postings is %s (debits %s and %s, credits %s and %s)",
+		k.Account, a.net(k, balance), a.net(k, sum),
 		balance.Debits, sum.Debits, balance.Credits, sum.Credits)
 }
 

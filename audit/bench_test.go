@@ -22,9 +22,12 @@ func BenchmarkCatchUp(b *testing.B) {
 			}
 			auditor := &audit.Auditor{DB: db, Registry: registry, Log: slog.New(slog.DiscardHandler)}
 			for i := range b.N {
-				d := bursar.Deposit{ID: bursar.ID{0: 1, 13: byte(i >> 16), 14: byte(i >> 8), 15: byte(i)}, Currency: "BTC", Amount: bursar.Units(7)}
+				d := bursar.Deposit{ID: bursar.ID{0: 1, 13: byte(i >> 16), 14: byte(i >> 8), 15: byte(i)}, Currency: "BTC",
+					Amount: bursar.Units(7)}
 				d.AccountID = bursar.ID{0: 2, 15: byte(i)}
-				if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) }); err != nil {
+				if err := db.Do(ctx, func(tx *store.Tx) error {
+					return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()))
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -22,15 +22,16 @@ func (b *books) owed(w bursar.Withdrawal) (why string) {
 	return why
 }
 
-// Links that come quicker than the audit's steps hold no payment up: it catches up page by page, and what it then knows is all
-// that was booked and every balance that was moved.
+// Links that come quicker than the audit's steps hold no payment up: it catches up page by page, and what it then knows
+// is all that was booked and every balance that was moved.
 func TestTheAuditCatchesUpWithManyLinks(t *testing.T) {
 	each(t, func(b *books) {
 		var accounts []bursar.ID
 		for i := range 620 { // more balances than one step compares
 			id := bursar.ID{0: 9, 14: byte(i >> 8), 15: byte(i)}
 			accounts = append(accounts, id)
-			d := bursar.Deposit{ID: bursar.ID{0: 8, 14: byte(i >> 8), 15: byte(i)}, AccountID: id, Currency: "BTC", Amount: bursar.Units(7)}
+			d := bursar.Deposit{ID: bursar.ID{0: 8, 14: byte(i >> 8), 15: byte(i)}, AccountID: id, Currency: "BTC",
+				Amount: bursar.Units(7)}
 			b.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) })
 			again := d
 			again.ID[0] = 6
@@ -83,8 +84,8 @@ func TestABalanceThatIsNotComparedPaysNothing(t *testing.T) {
 	})
 }
 
-// What a payment waits for reads neither the trial balance nor anything else that grows with the books; anyone who audits beside
-// it does.
+// What a payment waits for reads neither the trial balance nor anything else that grows with the books; anyone who
+// audits beside it does.
 func TestPaymentsDoNotWaitForTheTrialBalance(t *testing.T) {
 	each(t, func(b *books) {
 		b.attack(`UPDATE audits SET trial_at = 0`)
@@ -129,8 +130,8 @@ func TestAnUndoneShortPayoutIsNoFault(t *testing.T) {
 	})
 }
 
-// A replica of a version before the links books nothing into a database of this one: what it would write in one transaction
-// fails, and the books stay well.
+// A replica of a version before the links books nothing into a database of this one: what it would write in one
+// transaction fails, and the books stay well.
 func TestAReplicaOfAnOlderVersionBooksNothing(t *testing.T) {
 	each(t, func(b *books) {
 		raw, err := b.raw.Begin()

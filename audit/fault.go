@@ -129,7 +129,9 @@ func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 		if err := tx.BookFaults().Put(ctx, fault); err != nil {
 			return err
 		}
-		err := tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmKind, Ref: fault.Kind + ":" + fault.Ref, Message: fault.Message + ". Nothing is paid until the books agree again; docs/operations/solvency.md says what to do"})
+		err := tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmKind, Ref: fault.Kind + ":" + fault.Ref,
+			Message: fault.Message +
+				". Nothing is paid until the books agree again; docs/operations/solvency.md says what to do"})
 		if err != nil {
 			return err
 		}
@@ -140,9 +142,9 @@ func (a *Auditor) judge(ctx context.Context, tx *store.Tx, f findings) error {
 	return a.halt(ctx, tx)
 }
 
-// foremost returns as many faults as one step records: in front the first that concerns all and the first of each currency that
-// is served, so that none of those is hidden by others, however many. Who can write to the database can make any number of
-// faults of assets that are nobody's.
+// foremost returns as many faults as one step records: in front the first that concerns all and the first of each
+// currency that is served, so that none of those is hidden by others, however many. Who can write to the database can
+// make any number of faults of assets that are nobody's.
 func (a *Auditor) foremost(faults []store.BookFault) []store.BookFault {
 	var front, rest []store.BookFault
 	seen := map[bursar.CurrencyCode]bool{}
@@ -158,8 +160,8 @@ func (a *Auditor) foremost(faults []store.BookFault) []store.BookFault {
 	return append(front, rest[:min(len(rest), max(0, faultsAtOnce-len(front)))]...)
 }
 
-// halt stops what the faults concern and lets everything else go on: one currency where only its balances are wrong, all
-// where somebody wrote into the books.
+// halt stops what the faults concern and lets everything else go on: one currency where only its balances are wrong,
+// all where somebody wrote into the books.
 func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
 	faults, err := tx.BookFaults().Assets(ctx)
 	if err != nil {
@@ -187,15 +189,16 @@ func (a *Auditor) halt(ctx context.Context, tx *store.Tx) error {
 		}
 	}
 	for _, scope := range slices.Sorted(maps.Keys(wanted)) {
-		if err := tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks, Reason: "the books contradict themselves: " + wanted[scope]}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByBooks,
+			Reason: "the books contradict themselves: " + wanted[scope]}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mark is the newest link that was noted outside the database. Without an anchor there is none: that a database is older than
-// it was, as after a failover, is then for the recovery of the chains to notice, which goes on by itself.
+// mark is the newest link that was noted outside the database. Without an anchor there is none: that a database is
+// older than it was, as after a failover, is then for the recovery of the chains to notice, which goes on by itself.
 func (a *Auditor) mark() (Mark, error) {
 	if a.Anchor == nil {
 		return Mark{}, nil

@@ -100,7 +100,9 @@ func (f *findings) faultLink(before, l store.Link) {
 	for _, e := range l.Entries[:min(len(l.Entries), 10)] {
 		names += fmt.Sprintf(" %d (%s %s)", e.Number, e.Kind, e.Ref)
 	}
-	f.fault(faultLink, fmt.Sprint(l.Number), "link %d of the books does not hold: one of its %d entries, or an order under them, was changed, added or taken away:%s",
+	f.fault(faultLink, fmt.Sprint(l.Number),
+		"link %d of the books does not hold: one of its %d entries, or an order under them, was changed, added or taken "+
+			"away:%s",
 		l.Number, len(l.Entries), names)
 }
 
@@ -136,12 +138,14 @@ func (a *Auditor) sum(ctx context.Context, tx *store.Tx, f *findings, links []st
 
 func (f *findings) faultPosted(k ledger.Key) {
 	f.faults = append(f.faults, store.BookFault{Kind: faultPosted, Ref: refOf(k), Asset: k.Asset,
-		Message: fmt.Sprintf("the sum of the postings of %s in %s was written by somebody else than the audit", k.Account, k.Asset)})
+		Message: fmt.Sprintf("the sum of the postings of %s in %s was written by somebody else than the audit", k.Account,
+			k.Asset)})
 }
 
 func (f *findings) faultOverdrawn(k ledger.Key) {
 	f.faults = append(f.faults, store.BookFault{Kind: faultOverdrawn, Ref: refOf(k), Asset: k.Asset,
-		Message: fmt.Sprintf("%s was taken below zero in %s by an entry that its postings did not cover: its balance was raised while it was booked",
+		Message: fmt.Sprintf("%s was taken below zero in %s by an entry that its postings did not cover: its balance was "+
+			"raised while it was booked",
 			k.Account, k.Asset)})
 }
 
@@ -156,7 +160,9 @@ func (a *Auditor) readHead(ctx context.Context, tx *store.Tx, f *findings) error
 	}
 	l, err := tx.Links().At(ctx, mark.Link)
 	if missing(err) {
-		f.fault(faultHead, "", "the books had a link %d and end with %d now: the database is older than it was, or links were taken away", mark.Link, f.head.Number)
+		f.fault(faultHead, "",
+			"the books had a link %d and end with %d now: the database is older than it was, or links were taken away",
+			mark.Link, f.head.Number)
 		return nil
 	}
 	if err == nil && string(l.Hash) != string(mark.Hash) {
@@ -227,7 +233,9 @@ func (a *Auditor) readOrders(ctx context.Context, tx *store.Tx, f *findings) err
 	a.orders = next
 	ids := slices.SortedFunc(maps.Keys(altered), func(a, b bursar.ID) int { return bytes.Compare(a[:], b[:]) })
 	for _, id := range ids {
-		f.fault(faultOrder, id.String(), "order %s is not what was ordered: its account, currency, amount, fee, destination or time was changed in the database", id)
+		f.fault(faultOrder, id.String(),
+			"order %s is not what was ordered: its account, currency, amount, fee, destination or time was changed in the "+
+				"database", id)
 	}
 	return nil
 }
@@ -240,7 +248,9 @@ func (a *Auditor) readArrivals(ctx context.Context, tx *store.Tx, f *findings) e
 	}
 	a.arrivals = next
 	for _, d := range altered {
-		f.fault(faultArrival, d.ID.String(), "deposit %s of %s in transaction %s is not what a block brought: it was written or changed in the database", d.ID, d.Currency, d.TxID)
+		f.fault(faultArrival, d.ID.String(),
+			"deposit %s of %s in transaction %s is not what a block brought: it was written or changed in the database", d.ID,
+			d.Currency, d.TxID)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ const (
 	trialAgain = time.Minute
 )
 
-// Trial draws up the trial balance where that is due: it reads every balance, page by page, from one state of the database, and
-// holds up neither payments nor the rest of the audit meanwhile.
+// Trial draws up the trial balance where that is due: it reads every balance, page by page, from one state of the
+// database, and holds up neither payments nor the rest of the audit meanwhile.
 func (a *Auditor) Trial(ctx context.Context) error {
 	var f findings
 	due := false
@@ -73,7 +73,9 @@ func trialFaults(ctx context.Context, tx *store.Tx) ([]store.BookFault, error) {
 func ofTrial(f store.BookFault) bool { return f.Kind == faultTrial || f.Kind == faultBelow }
 
 func contains(list []store.BookFault, fault store.BookFault) bool {
-	return slices.ContainsFunc(list, func(now store.BookFault) bool { return now.Kind == fault.Kind && now.Ref == fault.Ref })
+	return slices.ContainsFunc(list, func(now store.BookFault) bool {
+		return now.Kind == fault.Kind && now.Ref == fault.Ref
+	})
 }
 
 // writeTrial notes a trial balance, unless another auditor was quicker.
@@ -100,13 +102,15 @@ func (a *Auditor) trial(ctx context.Context, tx *store.Tx, f *findings) error {
 		b := totals[asset]
 		if b.Debits != b.Credits {
 			f.faults = append(f.faults, store.BookFault{Kind: faultTrial, Ref: string(asset), Asset: asset,
-				Message: fmt.Sprintf("the debits of all accounts in %s sum to %s units, the credits to %s", asset, b.Debits, b.Credits)})
+				Message: fmt.Sprintf("the debits of all accounts in %s sum to %s units, the credits to %s", asset, b.Debits,
+					b.Credits)})
 		}
 	}
 	below, err := tx.Ledger().BelowZero(ctx)
 	for _, k := range below {
 		f.faults = append(f.faults, store.BookFault{Kind: faultBelow, Ref: refOf(k), Asset: k.Asset,
-			Message: fmt.Sprintf("%s is below zero in %s, and nothing that a chain took back brought it there", k.Account, k.Asset)})
+			Message: fmt.Sprintf("%s is below zero in %s, and nothing that a chain took back brought it there", k.Account,
+				k.Asset)})
 	}
 	return err
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// upgraded runs a test on a database that commit 781f36c made, which knew neither halts nor links nor recoveries, after this
-// version has opened it. It holds a customer's deposit, a paid charge, a deposit that was reversed, unattributed deposits that
-// were returned, assigned and left, and withdrawals that were paid, cancelled, sent and queued.
+// upgraded runs a test on a database that commit 781f36c made, which knew neither halts nor links nor recoveries, after
+// this version has opened it. It holds a customer's deposit, a paid charge, a deposit that was reversed, unattributed
+// deposits that were returned, assigned and left, and withdrawals that were paid, cancelled, sent and queued.
 func upgraded(t *testing.T, test func(b *books, was map[ledger.Key]ledger.Balance)) {
 	for name, empty := range map[string]func(testing.TB) string{
 		"sqlite": storetest.EmptySQLite, "postgres": storetest.EmptyPostgres,
@@ -104,8 +104,8 @@ func (b *books) faultless() {
 	}
 }
 
-// A database of a version before halts and links goes on in this one: its books are sound and stay so, its frozen account has
-// a halt, and what it owes is owed.
+// A database of a version before halts and links goes on in this one: its books are sound and stay so, its frozen
+// account has a halt, and what it owes is owed.
 func TestADatabaseOfAnOlderVersionGoesOn(t *testing.T) {
 	upgraded(t, func(b *books, was map[ledger.Key]ledger.Balance) {
 		b.faultless()

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// VerifyAll reads the whole books once, from the first link to the newest of now, and returns how many links there are and
-// what is wrong. It notes nothing in the database; it keeps the sums of all accounts in memory.
+// VerifyAll reads the whole books once, from the first link to the newest of now, and returns how many links there are
+// and what is wrong. It notes nothing in the database; it keeps the sums of all accounts in memory.
 func (a *Auditor) VerifyAll(ctx context.Context) (links int64, faults []store.BookFault, err error) {
 	err = a.DB.View(ctx, func(tx *store.Tx) error {
 		f := findings{sums: map[ledger.Key]store.Posted{}}
@@ -75,8 +75,8 @@ func (a *Auditor) verifyLinks(ctx context.Context, tx *store.Tx, f *findings) er
 	return nil
 }
 
-// addUp adds the postings of a link to sums, entry by entry, by the rule by which the books take them. Anyone who books keeps
-// the balances locked until its link is written, so links stand in the order in which each balance was moved. A
+// addUp adds the postings of a link to sums, entry by entry, by the rule by which the books take them. Anyone who books
+// keeps the balances locked until its link is written, so links stand in the order in which each balance was moved. A
 // customer whom an entry took below zero that may not is overdrawn until it is no longer below.
 func addUp(sums map[ledger.Key]store.Posted, l store.Link) error {
 	for _, e := range l.Entries {
@@ -120,7 +120,12 @@ func (a *Auditor) verifyBalances(ctx context.Context, tx *store.Tx, f *findings)
 	keys := slices.Concat(slices.Collect(maps.Keys(books)), slices.Collect(maps.Keys(f.sums)))
 	for _, k := range distinct(keys) {
 		if books[k] != f.sums[k].Balance {
-			f.faults = append(f.faults, store.BookFault{Kind: faultBalance, Ref: refOf(k), Asset: k.Asset, Message: a.differs(k, books[k], f.sums[k].Balance)})
+			f.faults = append(f.faults, store.BookFault{
+				Kind:    faultBalance,
+				Ref:     refOf(k),
+				Asset:   k.Asset,
+				Message: a.differs(k, books[k], f.sums[k].Balance),
+			})
 		}
 	}
 	return nil

@@ -1,9 +1,10 @@
-// Package backup copies the service's database while the service runs, checks a copy, and puts one in the database's place.
+// Package backup copies the service's database while the service runs, checks a copy, and puts one in the database's
+// place.
 //
-// It owns the files: what they are called, who may read them, in which order they are written, synced and renamed. What a
-// database holds and whether it is whole, store says. Its invariants: a file that exists is never overwritten; a backup has
-// its name only once it is whole, checked and on the disk; a restore reads all of the copy before it touches anything, takes
-// no database that a process has open, and keeps what was there.
+// It owns the files: what they are called, who may read them, in which order they are written, synced and renamed. What
+// a database holds and whether it is whole, store says. Its invariants: a file that exists is never overwritten; a
+// backup has its name only once it is whole, checked and on the disk; a restore reads all of the copy before it touches
+// anything, takes no database that a process has open, and keeps what was there.
 package backup
 
 import (
@@ -28,7 +29,7 @@ type Copy struct {
 	SHA256   string // hexadecimal
 	Summed   bool   // whether a file beside it held the same sum
 	Contents store.Contents
-	Examined bool // whether the contents were read: a dump of PostgreSQL's only where that was asked for
+	Checked  bool // whether the contents were read: a dump of PostgreSQL's only where that was asked for
 }
 
 // Errors of this package, beside those of store.DB.Examine.
@@ -36,19 +37,21 @@ var (
 	ErrExists = errors.New("the file exists, and a backup overwrites nothing")
 	ErrSum    = errors.New("the file is not the one that its .sha256 was written for")
 	// ErrInUse is returned where a process has the database open.
-	ErrInUse = errors.New("a process has the database open: stop `bursar serve`, and what else reads the file, such as litestream")
+	ErrInUse = errors.New("a process has the database open: stop `bursar serve`, and what else reads the file, such as " +
+		"litestream")
 	// ErrOtherKeys is returned for a copy of a database that belongs to another seed or network.
 	ErrOtherKeys = errors.New("the copy belongs to another seed or network than the database in its place")
 	// ErrNotEmpty is returned where a dump would meet what is there.
-	ErrNotEmpty = errors.New("the PostgreSQL database is not empty: restore into a new one and name that in the configuration")
+	ErrNotEmpty = errors.New("the PostgreSQL database is not empty: restore into a new one and name that in the " +
+		"configuration")
 )
 
 // sumOf is the file beside a backup that holds its sum, as sha256sum writes and reads it.
 func sumOf(file string) string { return file + ".sha256" }
 
-// Save copies the database to a new file that only its owner may read, and a file with its SHA-256 beside it. Of a SQLite
-// database the copy is checked whole; of PostgreSQL it is a dump in the custom format, whose contents are checked in a scratch
-// database on the same server where verify asks for it.
+// Save copies the database to a new file that only its owner may read, and a file with its SHA-256 beside it. Of a
+// SQLite database the copy is checked whole; of PostgreSQL it is a dump in the custom format, whose contents are
+// checked in a scratch database on the same server where verify asks for it.
 func Save(ctx context.Context, databaseURL, file string, verify bool) (Copy, error) {
 	for _, name := range []string{file, sumOf(file)} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -128,8 +131,9 @@ func syncFile(name string) error {
 	return nil
 }
 
-// Check reads a whole backup: its sum where that lies beside it, and what it holds. A dump is read as far as that needs no
-// server; with the URL of a PostgreSQL database and verify it is loaded into a scratch database there and checked whole.
+// Check reads a whole backup: its sum where that lies beside it, and what it holds. A dump is read as far as that needs
+// no server; with the URL of a PostgreSQL database and verify it is loaded into a scratch database there and checked
+// whole.
 func Check(ctx context.Context, databaseURL, file string, verify bool) (Copy, error) {
 	c, err := look(ctx, file, databaseURL, verify)
 	if err != nil {
@@ -166,11 +170,11 @@ func look(ctx context.Context, file, databaseURL string, verify bool) (c Copy, e
 		}
 		defer db.Close()
 		c.Contents, err = db.CheckHealth(ctx)
-		c.Examined = err == nil
+		c.Checked = err == nil
 		return c, err
 	case verify:
-		c.Contents, err = loadAndExamine(ctx, databaseURL, file)
-		c.Examined = err == nil
+		c.Contents, err = loadAndCheck(ctx, databaseURL, file)
+		c.Checked = err == nil
 		return c, err
 	}
 	return c, listDump(ctx, file)

@@ -23,8 +23,11 @@ var ctx = context.Background()
 func credit(t *testing.T, db *store.DB, worker byte, n int) {
 	t.Helper()
 	for i := range n {
-		d := bursar.Deposit{ID: bursar.ID{worker, byte(i >> 8), byte(i)}, AccountID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(1)}
-		if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now())) }); err != nil {
+		d := bursar.Deposit{ID: bursar.ID{worker, byte(i >> 8), byte(i)}, AccountID: bursar.ID{1}, Currency: "BTC",
+			Amount: bursar.Units(1)}
+		if err := db.Do(ctx, func(tx *store.Tx) error {
+			return tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()))
+		}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -101,7 +104,8 @@ func TestABackupIsOneMomentOfADatabaseThatIsWrittenTo(t *testing.T) {
 	if err != nil || len(left) != 8 {
 		t.Errorf("beside the backups and their sums there are %v", left)
 	}
-	if last := save(t, url); last.Contents.Entries != 450 || last.Contents.Seed != "s" || last.Contents.Network != "regtest" {
+	if last := save(t, url); last.Contents.Entries != 450 || last.Contents.Seed != "s" ||
+		last.Contents.Network != "regtest" {
 		t.Errorf("the last holds %+v", last.Contents)
 	}
 }
@@ -151,8 +155,10 @@ func TestDamageIsFound(t *testing.T) {
 		{"a posting is gone", `DELETE FROM postings WHERE entry = 3`, store.ErrDamaged},
 		{"an amount was edited", `UPDATE postings SET amount = '2' WHERE entry = 3`, store.ErrDamaged},
 		{"an entry is gone", `DELETE FROM entries WHERE number = 3`, store.ErrDamaged},
-		{"an entry came from nowhere", `INSERT INTO entries(number, kind, ref, at) VALUES (900, 'x', 'y', 1)`, store.ErrDamaged},
-		{"a newer version wrote it", `INSERT INTO goose_db_version(version_id, is_applied) VALUES (90000, 1)`, store.ErrNewer},
+		{"an entry came from nowhere", `INSERT INTO entries(number, kind, ref, at) VALUES (900, 'x', 'y', 1)`,
+			store.ErrDamaged},
+		{"a newer version wrote it", `INSERT INTO goose_db_version(version_id, is_applied) VALUES (90000, 1)`,
+			store.ErrNewer},
 		{"it is of somebody else", `DROP TABLE goose_db_version`, store.ErrForeign},
 	} {
 		text, err := os.ReadFile(whole.File)

@@ -23,10 +23,13 @@ func grow(b *testing.B, db *store.DB, n int) {
 		entries := make([]ledger.Entry, 2000)
 		for i := range entries {
 			k := at + i
-			entries[i] = ledger.DepositCredited(bursar.Deposit{ID: bursar.ID{9, byte(k >> 16), byte(k >> 8), byte(k)}, AccountID: bursar.ID{1}, Currency: "BTC",
+			entries[i] = ledger.DepositCredited(bursar.Deposit{ID: bursar.ID{9, byte(k >> 16), byte(k >> 8), byte(k)},
+				AccountID: bursar.ID{1}, Currency: "BTC",
 				Amount: bursar.Units(1)}, db.Now())
 		}
-		if err := db.Do(context.Background(), func(tx *store.Tx) error { return tx.Ledger().Post(context.Background(), entries...) }); err != nil {
+		if err := db.Do(context.Background(), func(tx *store.Tx) error {
+			return tx.Ledger().Post(context.Background(), entries...)
+		}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -47,9 +50,12 @@ func BenchmarkWritesBesideBackups(b *testing.B) {
 			times := make([]time.Duration, 0, b.N)
 			n := 0
 			for b.Loop() {
-				d := bursar.Deposit{ID: bursar.ID{8, byte(n >> 16), byte(n >> 8), byte(n)}, AccountID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(1)}
+				d := bursar.Deposit{ID: bursar.ID{8, byte(n >> 16), byte(n >> 8), byte(n)}, AccountID: bursar.ID{1},
+					Currency: "BTC", Amount: bursar.Units(1)}
 				began := time.Now()
-				if err := db.Do(b.Context(), func(tx *store.Tx) error { return tx.Ledger().Post(b.Context(), ledger.DepositCredited(d, tx.Now())) }); err != nil {
+				if err := db.Do(b.Context(), func(tx *store.Tx) error {
+					return tx.Ledger().Post(b.Context(), ledger.DepositCredited(d, tx.Now()))
+				}); err != nil {
 					b.Fatal(err)
 				}
 				times = append(times, time.Since(began))

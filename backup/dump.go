@@ -47,7 +47,8 @@ func tool(ctx context.Context, databaseURL, program string, args ...string) erro
 func split(databaseURL string) (bare, password string, err error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
-		return "", "", fmt.Errorf("%w (it could not be parsed)", store.ErrBadURL) // the cause repeats the URL with its password
+		return "", "", fmt.Errorf("%w (it could not be parsed)",
+			store.ErrBadURL) // the cause repeats the URL with its password
 	}
 	if u.User != nil {
 		password, _ = u.User.Password()
@@ -63,7 +64,8 @@ func split(databaseURL string) (bare, password string, err error) {
 
 // dump writes one consistent state of a PostgreSQL database, as of a single snapshot.
 func dump(ctx context.Context, databaseURL, file string) error {
-	return tool(ctx, databaseURL, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=30s", "--file="+file)
+	return tool(ctx, databaseURL, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=30s",
+		"--file="+file)
 }
 
 // listDump reads a dump's list of contents.
@@ -73,14 +75,16 @@ func listDump(ctx context.Context, file string) error {
 
 // load writes a dump into an empty database, all of it or nothing.
 func load(ctx context.Context, databaseURL, file string) error {
-	return tool(ctx, databaseURL, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", file)
+	return tool(ctx, databaseURL, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner",
+		"--no-privileges", file)
 }
 
-// loadAndExamine loads a dump into a database of its own on the server, looks at it and drops it.
-func loadAndExamine(ctx context.Context, databaseURL, file string) (c store.Contents, err error) {
+// loadAndCheck loads a dump into a database of its own on the server, looks at it and drops it.
+func loadAndCheck(ctx context.Context, databaseURL, file string) (c store.Contents, err error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return c, errors.New("a dump can be checked whole only on a PostgreSQL server: the configuration must name a database on one")
+		return c,
+			errors.New("a dump can be checked whole only on a PostgreSQL server: the configuration must name a database on one")
 	}
 	scratch, err := store.CreateScratch(ctx, databaseURL, "bursar_check_"+strings.ToLower(rand.Text()[:10]))
 	if err != nil {

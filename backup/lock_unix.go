@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// lockFile takes the locks of a SQLite file that every connection to one in WAL mode holds a share of as long as it is open
-// (SQLite, os.h: PENDING_BYTE, RESERVED_BYTE and SHARED_SIZE; wal.html, 2.2), so that no process opens it until the lock is
-// closed. It returns nil where there is no file, and ErrInUse. A damaged file can be locked as well.
+// lockFile takes the locks of a SQLite file that every connection to one in WAL mode holds a share of as long as it is
+// open (SQLite, os.h: PENDING_BYTE, RESERVED_BYTE and SHARED_SIZE; wal.html, 2.2), so that no process opens it until
+// the lock is closed. It returns nil where there is no file, and ErrInUse. A damaged file can be locked as well.
 func lockFile(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -24,7 +24,12 @@ func lockFile(path string) (io.Closer, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	const pending, length = 0x40000000, 512
-	err = syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: pending, Len: length})
+	err = syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &syscall.Flock_t{
+		Type:   syscall.F_WRLCK,
+		Whence: io.SeekStart,
+		Start:  pending,
+		Len:    length,
+	})
 	switch {
 	case err == nil:
 		return file, nil
@@ -34,7 +39,8 @@ func lockFile(path string) (io.Closer, error) {
 	return nil, errors.Join(fmt.Errorf("lock the database %s: %w", path, err), file.Close())
 }
 
-// sameOwner has root give a file to whom the database belongs, or the folder where there is none: the service runs as that.
+// sameOwner has root give a file to whom the database belongs, or the folder where there is none: the service runs as
+// that.
 func sameOwner(name, path string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -20,9 +20,10 @@ type Restored struct {
 	Aside    string // where the file is that was there before; empty where none was
 }
 
-// Restore puts a backup in the place of the database. The copy is checked whole first, and marked as restored, so that the
-// service recovers what the chains know and the copy does not before it signs anything. A SQLite database that was there is
-// kept beside it; a PostgreSQL database must be empty. Errors: ErrInUse, ErrOtherKeys, ErrNotEmpty, ErrSum, and those of Check.
+// Restore puts a backup in the place of the database. The copy is checked whole first, and marked as restored, so that
+// the service recovers what the chains know and the copy does not before it signs anything. A SQLite database that was
+// there is kept beside it; a PostgreSQL database must be empty. Errors: ErrInUse, ErrOtherKeys, ErrNotEmpty, ErrSum,
+// and those of Check.
 func Restore(ctx context.Context, databaseURL, file string, now time.Time) (Restored, error) {
 	path, sqlite := store.SQLiteFile(databaseURL)
 	kind, err := kindOf(file)
@@ -85,7 +86,8 @@ func another(file, path string) error {
 	return nil
 }
 
-// sameKeys refuses a copy of another seed's or network's database. A database that cannot be read any more tells nothing.
+// sameKeys refuses a copy of another seed's or network's database. A database that cannot be read any more tells
+// nothing.
 func sameKeys(ctx context.Context, path string, copied store.Contents) error {
 	there, err := store.ReadPins(ctx, path)
 	if err != nil || there.Seed == "" {
@@ -125,8 +127,8 @@ func take(ctx context.Context, file, path, sha string) (work string, err error) 
 	return to.Name(), nil
 }
 
-// replace gives work the name of the database, and what has that name another. There is a database at every moment: without
-// one, the service would make an empty one. A log of the old one must never meet the new one, so it goes first.
+// replace gives work the name of the database, and what has that name another. There is a database at every moment:
+// without one, the service would make an empty one. A log of the old one must never meet the new one, so it goes first.
 func replace(work, path string, now time.Time) (aside string, err error) {
 	if err := syncFile(work); err != nil {
 		return "", err
@@ -185,6 +187,8 @@ func restoreDump(ctx context.Context, databaseURL, file string, now time.Time) (
 	if r.Contents, err = db.CheckHealth(ctx); err != nil {
 		return r, fmt.Errorf("the dump was loaded and is not whole; drop the database: %w", err)
 	}
-	r.Examined = true
-	return r, db.Do(ctx, func(tx *store.Tx) error { return tx.Settings().SetRestored(ctx, now.UTC().Format(time.RFC3339)) })
+	r.Checked = true
+	return r, db.Do(ctx, func(tx *store.Tx) error {
+		return tx.Settings().SetRestored(ctx, now.UTC().Format(time.RFC3339))
+	})
 }

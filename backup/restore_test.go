@@ -116,7 +116,8 @@ func TestTheLogOfTheOldDatabaseStaysWithIt(t *testing.T) {
 	credit(t, db, 1, 5)
 	c := save(t, url)
 	credit(t, db, 2, 5)
-	dead := filepath.Join(t.TempDir(), "bursar.db") // as it lies on the disk while it is open: the newest part is in the log
+	dead := filepath.Join(t.TempDir(),
+		"bursar.db") // as it lies on the disk while it is open: the newest part is in the log
 	for _, suffix := range []string{"", "-wal"} {
 		text, err := os.ReadFile(file(url) + suffix)
 		if err != nil {
@@ -201,7 +202,8 @@ func TestWhatIsNoBackupOfThisDatabaseIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]error{theirs.File: backup.ErrOtherKeys, bad.File: store.ErrDamaged, summed.File: backup.ErrSum, file(url): nil, "/nowhere": os.ErrNotExist} {
+	for name, want := range map[string]error{theirs.File: backup.ErrOtherKeys, bad.File: store.ErrDamaged,
+		summed.File: backup.ErrSum, file(url): nil, "/nowhere": os.ErrNotExist} {
 		if _, err := backup.Restore(ctx, url, name, moment); err == nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("restoring %s gives %v, want %v", name, err, want)
 		}
@@ -226,11 +228,11 @@ func TestPostgresIsDumpedCheckedAndRestored(t *testing.T) {
 	credit(t, db, 1, 5)
 	path := filepath.Join(t.TempDir(), "bursar.dump")
 	c, err := backup.Save(ctx, url, path, true)
-	if err != nil || !c.Examined || c.Contents.Entries != 5 || c.Contents.Seed != "s" {
+	if err != nil || !c.Checked || c.Contents.Entries != 5 || c.Contents.Seed != "s" {
 		t.Fatalf("dumped is %+v, %v", c, err)
 	}
 	credit(t, db, 2, 5)
-	if quick, err := backup.Check(ctx, url, path, false); err != nil || quick.Examined || !quick.Summed {
+	if quick, err := backup.Check(ctx, url, path, false); err != nil || quick.Checked || !quick.Summed {
 		t.Errorf("without a server it is %+v, %v", quick, err)
 	}
 	if _, err := backup.Restore(ctx, url, path, moment); !errors.Is(err, backup.ErrNotEmpty) {

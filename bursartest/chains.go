@@ -14,14 +14,14 @@ type Kind string
 
 // The kinds, each with what sets it apart.
 const (
-	Coins  Kind = "coins"  // spends UTXOs, pays several at once
+	UTXOs  Kind = "coins"  // spends UTXOs, pays several at once
 	Nonce  Kind = "nonce"  // numbers transactions, has two tokens
 	Expiry Kind = "expiry" // numbers nothing, transactions expire, has a token: as Tron
 	Memo   Kind = "memo"   // wallets share an address and differ by a tag: as the XRP Ledger
 )
 
 // Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{Coins, Nonce, Expiry, Memo} }
+func Kinds() []Kind { return []Kind{UTXOs, Nonce, Expiry, Memo} }
 
 // Unit is a whole unit of any currency here.
 const Unit = 100_000_000
@@ -33,14 +33,15 @@ func (k Kind) config(seed uint64, now func() time.Time) sim.Config {
 	c := sim.Config{Seed: seed, Now: now, Confirmations: 3, ReorgDepth: 200, Spending: chain.AccountModel, MaxPending: 6,
 		Endpoints: []chain.Endpoint{{Name: "a", Host: "a"}, {Name: "b", Host: "b"}, {Name: "c", Host: "c"}}}
 	switch k {
-	case Coins:
+	case UTXOs:
 		c.ID, c.Family, c.Spending, c.MaxPayments = bursar.Bitcoin, signer.FamilyBitcoin, chain.UTXOModel, 4
 	case Nonce:
 		c.ID, c.Family = bursar.Ethereum, signer.FamilyEVM
 	case Expiry:
 		c.ID, c.Family, c.Expiry, c.Unnumbered = bursar.Tron, signer.FamilyTron, 8, true
 	case Memo:
-		c.ID, c.Family, c.SharedAddress, c.Confirmations, c.Expiry, c.BumpAfter = bursar.XRPL, signer.FamilyXRPL, true, 1, 8, 1<<40
+		c.ID, c.Family, c.SharedAddress, c.Confirmations, c.Expiry, c.BumpAfter = bursar.XRPL, signer.FamilyXRPL, true, 1,
+			8, 1<<40
 	}
 	return c
 }
@@ -53,7 +54,7 @@ func (k Kind) currencies(c *sim.Chain) []bursar.Currency {
 			WithdrawalMinimum: bursar.Units(500), DepositFee: bursar.Fee{Millionths: 10_000},
 			WithdrawalFee: bursar.Fee{Fixed: bursar.Units(10_000)}, ApprovalAbove: bursar.Units(20 * Unit)}
 	}
-	native := plain(map[Kind]bursar.CurrencyCode{Coins: "BTC", Nonce: "ETH", Expiry: "TRX", Memo: "XRP"}[k], "")
+	native := plain(map[Kind]bursar.CurrencyCode{UTXOs: "BTC", Nonce: "ETH", Expiry: "TRX", Memo: "XRP"}[k], "")
 	native.WithdrawalFee = bursar.Fee{Network: true}
 	list := []bursar.Currency{native}
 	switch k {

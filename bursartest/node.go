@@ -14,10 +14,10 @@ type node struct {
 }
 
 func (n node) point(what string) error {
-	if asked := n.process.world.Asked; asked != nil {
+	if asked := n.process.harness.Asked; asked != nil {
 		asked("  %s asks %s: %s", n.process.Name, n.Capabilities().ID, what)
 	}
-	return n.process.world.Scheduler.point(n.process, what)
+	return n.process.harness.Scheduler.point(n.process, what)
 }
 
 func (n node) Head(ctx context.Context) (head chain.Head, err error) {
@@ -41,7 +41,9 @@ func (n node) Find(ctx context.Context, txID string) (ref chain.BlockRef, err er
 	return ref, err
 }
 
-func (n node) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) (blocks []chain.Block, err error) {
+func (n node) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) (blocks []chain.Block, err error) {
 	if blocks, err = n.Chain.After(ctx, last, limit, watch); err == nil {
 		err = n.point("after")
 	}
@@ -55,11 +57,11 @@ func (n node) Quote(ctx context.Context, p chain.Payment) (fee bursar.Amount, er
 	return fee, err
 }
 
-func (n node) Build(ctx context.Context, o chain.TxRequest) (draft chain.UnsignedTx, err error) {
-	if draft, err = n.Chain.Build(ctx, o); err == nil {
+func (n node) Build(ctx context.Context, o chain.TxRequest) (unsigned chain.UnsignedTx, err error) {
+	if unsigned, err = n.Chain.Build(ctx, o); err == nil {
 		err = n.point("draft")
 	}
-	return draft, err
+	return unsigned, err
 }
 
 // Broadcast has a point before the node takes the transaction, and one after it did and nobody heard of it.
@@ -68,7 +70,7 @@ func (n node) Broadcast(ctx context.Context, tx chain.SignedTx) (err error) {
 		return err
 	}
 	if err = n.Chain.Broadcast(ctx, tx); err == nil {
-		n.process.world.Log("  %s broadcast %s", n.process.Name, tx.TxID)
+		n.process.harness.Log("  %s broadcast %s", n.process.Name, tx.TxID)
 		err = n.point("broadcast")
 	}
 	return err
@@ -81,7 +83,9 @@ func (n node) Expired(ctx context.Context, d chain.UnsignedTx, txID string) (ove
 	return over, err
 }
 
-func (n node) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) (held []bursar.Amount, err error) {
+func (n node) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) (held []bursar.Amount, err error) {
 	if held, err = n.Chain.Holdings(ctx, bases, contract, at); err == nil {
 		err = n.point("holdings")
 	}

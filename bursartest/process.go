@@ -25,7 +25,7 @@ type Process struct {
 	// Skew is how far its clock is from the right time.
 	Skew time.Duration
 
-	world   *World
+	harness *Harness
 	db      *store.DB
 	handler http.Handler
 	leases  map[bursar.ChainID]store.Lease // as it knows
@@ -35,8 +35,8 @@ type Process struct {
 }
 
 // Start starts a process. No two that live have one name.
-func (w *World) Start(name string) (*Process, error) {
-	p := &Process{Name: name, world: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){}}
+func (w *Harness) Start(name string) (*Process, error) {
+	p := &Process{Name: name, harness: w, leases: map[bursar.ChainID]store.Lease{}, ends: map[bursar.ChainID]func(){}}
 	w.started++
 	p.holder = fmt.Sprintf("%s %d", name, w.started)
 	p.db = w.DB.As(p.now, w.Scheduler.conduct(p))
@@ -44,14 +44,28 @@ func (w *World) Start(name string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts := service.Parts{DB: p.db, Keys: w.keys, Signer: signs, Registry: w.Registry, Holder: p.holder, Marks: w.machine(name),
-		Network: "", Seams: service.Seams{Random: w.random, Clock: p.now, Receivers: w.Receivers, Spread: func(n int64) int64 { return n / 2 }}}
+	parts := service.Parts{
+		DB:       p.db,
+		Keys:     w.keys,
+		Signer:   signs,
+		Registry: w.Registry,
+		Holder:   p.holder,
+		Marks:    w.machine(name),
+		Network:  "",
+		Seams: service.Seams{
+			Random:    w.random,
+			Clock:     p.now,
+			Receivers: w.Receivers,
+			Spread:    func(n int64) int64 { return n / 2 },
+		},
+	}
 	if w.Records != nil {
 		parts.Log = slog.New(w.Records)
 	}
 	start := uint64(1)
 	for _, c := range w.Chains {
-		parts.Chains = append(parts.Chains, service.ChainPart{Chain: node{addressed{c, w.keys}, p}, Start: &start, MaxFee: bursar.Units(maxFee)})
+		parts.Chains = append(parts.Chains, service.ChainPart{Chain: node{addressed{c, w.keys}, p}, Start: &start,
+			MaxFee: bursar.Units(maxFee)})
 	}
 	if p.Service, err = service.New(parts); err != nil {
 		return nil, err
@@ -64,8 +78,8 @@ func (w *World) Start(name string) (*Process, error) {
 	return p, nil
 }
 
-// begin compares the database with the marks, as a process does before anything else. One on a machine that has none is joined
-// first, as an operator does.
+// begin compares the database with the marks, as a process does before anything else. One on a machine that has none is
+// joined first, as an operator does.
 func (p *Process) begin(ctx context.Context) error {
 	err := p.Service.Guard.Start(ctx)
 	if !errors.Is(err, marks.ErrMissing) {
@@ -77,7 +91,7 @@ func (p *Process) begin(ctx context.Context) error {
 	return p.Service.Guard.Start(ctx)
 }
 
-func (p *Process) now() time.Time { return p.world.Clock.Now().Add(p.Skew) }
+func (p *Process) now() time.Time { return p.harness.Clock.Now().Add(p.Skew) }
 
 // Kill ends the process wherever it is. Its suspended tasks end at the scheduler's next tick.
 func (p *Process) Kill() { p.dead = true }
@@ -85,14 +99,14 @@ func (p *Process) Kill() { p.dead = true }
 // Dead reports whether the process has ended.
 func (p *Process) Dead() bool { return p.dead }
 
-// Do runs something that the process does as a task. It does nothing while a task of the same name is suspended: each worker
-// has one goroutine.
+// Do runs something that the process does as a task. It does nothing while a task of the same name is suspended: each
+// worker has one goroutine.
 func (p *Process) Do(name string, interrupts []Interrupt, f func(ctx context.Context) error) (outcome string) {
-	if p.dead || p.world.Scheduler.Suspended(p, name) {
+	if p.dead || p.harness.Scheduler.Suspended(p, name) {
 		return "busy"
 	}
 	outcome = "unknown"
-	p.world.Scheduler.Run(&Task{Name: name, Process: p, Interrupts: slices.Clone(interrupts)}, func() {
+	p.harness.Scheduler.Run(&Task{Name: name, Process: p, Interrupts: slices.Clone(interrupts)}, func() {
 		err := f(context.Background())
 		if outcome = "ok"; err != nil {
 			outcome = err.Error()
@@ -109,7 +123,8 @@ func (p *Process) Lead(ctx context.Context, id bursar.ChainID) error {
 		if err := tx.Chains().Ensure(ctx, id); err != nil {
 			return err
 		}
-		lease, taken, err = tx.Leases().Acquire(ctx, id, p.holder, -time.Second) // which runs out at once, whether its holder notices or not
+		lease, taken, err = tx.Leases().Acquire(ctx, id, p.holder,
+			-time.Second) // which runs out at once, whether its holder notices or not
 		return err
 	})
 	if err != nil || !taken {
@@ -147,7 +162,7 @@ type Worker string
 // The workers.
 const (
 	Follower Worker = "follower"
-	Spender  Worker = "spender"
+	Sender   Worker = "spender"
 	Sweeper  Worker = "sweeper"
 	Opinions Worker = "opinions"
 )
@@ -164,8 +179,8 @@ func (p *Process) Step(ctx context.Context, c *sim.Chain, worker Worker) error {
 			}
 		}
 		return nil
-	case Spender:
-		return workers.Spender.Step(ctx, lease)
+	case Sender:
+		return workers.Sender.Step(ctx, lease)
 	case Sweeper:
 		return workers.Sweeper.Step(ctx, lease)
 	}

@@ -16,14 +16,14 @@ type Received struct {
 	Times         int
 }
 
-// Receivers are all the servers that webhooks go to. What one does with an event is said by the first label of its host:
-// "good" takes it, "flaky" does every third time, "gone" answers 410, "slow" takes it after the sender has given up, and
-// "dead" cannot be reached.
+// Receivers are all the servers that webhooks go to. What one does with an event is said by the first label of its
+// host: "good" takes it, "flaky" does every third time, "gone" answers 410, "slow" takes it after the sender has given
+// up, and "dead" cannot be reached.
 type Receivers struct {
-	world *World
-	taken map[string]*Received
-	order []string
-	asked int
+	harness *Harness
+	taken   map[string]*Received
+	order   []string
+	asked   int
 	// Well makes all of them good.
 	Well bool
 	// Changed is the first event that came twice with two bodies, or to two receivers.
@@ -46,18 +46,23 @@ func (r *Receivers) Do(req *http.Request) (*http.Response, error) {
 	case kind == "flaky" && r.asked%3 != 0:
 		status = http.StatusInternalServerError
 	case kind == "dead":
-		r.world.Log("  webhook %s to %s: unreachable", id, url)
+		r.harness.Log("  webhook %s to %s: unreachable", id, url)
 		return nil, errors.New("connection refused")
 	}
 	if status == http.StatusOK {
 		r.take(id, url, string(body))
 	}
-	r.world.Log("  webhook %s to %s: %d", id, url, status)
+	r.harness.Log("  webhook %s to %s: %d", id, url, status)
 	if kind == "slow" && !r.Well {
-		r.world.Clock.Advance(15 * time.Second)
+		r.harness.Clock.Advance(15 * time.Second)
 		return nil, errors.New("the receiver did not answer in time")
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(nil)), Request: req}, nil
+	return &http.Response{
+		StatusCode: status,
+		Header:     http.Header{},
+		Body:       io.NopCloser(bytes.NewReader(nil)),
+		Request:    req,
+	}, nil
 }
 
 func (r *Receivers) take(id, url, body string) {

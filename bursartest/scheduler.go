@@ -54,7 +54,8 @@ type Scheduler struct {
 	failures  []error
 }
 
-// handover bounds how long a task may keep the scheduler waiting in real time: one that waits for another blocks for ever.
+// handover bounds how long a task may keep the scheduler waiting in real time: one that waits for another blocks for
+// ever.
 const handover = 60 * time.Second
 
 var errDead = errors.New("the process is dead")
@@ -105,7 +106,8 @@ func (s *Scheduler) Failure() error {
 	return s.failures[0]
 }
 
-// Tick lets the suspended tasks go on whose time has come, in the order in which they were suspended, and returns how many.
+// Tick lets the suspended tasks go on whose time has come, in the order in which they were suspended, and returns how
+// many.
 func (s *Scheduler) Tick() int {
 	list := s.suspended
 	s.suspended = nil
@@ -185,7 +187,7 @@ func (s *Scheduler) point(p *Process, what string) error {
 			continue
 		}
 		in.done = true
-		p.world.Log("  %s: %s at point %d, %s", t.Name, in.How, t.points, what)
+		p.harness.Log("  %s: %s at point %d, %s", t.Name, in.How, t.points, what)
 		switch in.How {
 		case Kill:
 			p.dead = true

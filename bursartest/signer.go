@@ -19,10 +19,15 @@ import (
 const Hourly = 3 * Unit
 
 // policies are what the signer allows.
-func (w *World) policies() map[bursar.ChainID]signer.Policy {
+func (w *Harness) policies() map[bursar.ChainID]signer.Policy {
 	all := map[bursar.ChainID]signer.Policy{}
 	for _, c := range w.Chains {
-		p := signer.Policy{Capabilities: c.Capabilities(), Signable: addressed{c, w.keys}, MaxFee: bursar.Units(maxFee), Now: w.Clock.Now}
+		p := signer.Policy{
+			Capabilities: c.Capabilities(),
+			Signable:     addressed{c, w.keys},
+			MaxFee:       bursar.Units(maxFee),
+			Now:          w.Clock.Now,
+		}
 		if w.Limits() {
 			p.Hourly = map[string]bursar.Amount{}
 			for _, currency := range w.Registry.On(c.Capabilities().ID) {
@@ -35,27 +40,28 @@ func (w *World) policies() map[bursar.ChainID]signer.Policy {
 }
 
 // Limits reports whether signers have hourly limits: with every fourth seed, until Unlimit.
-func (w *World) Limits() bool { return w.Seed%4 == 2 && !w.unlimited }
+func (w *Harness) Limits() bool { return w.Seed%4 == 2 && !w.unlimited }
 
-// Apart reports whether one signer serves all processes, over its wire format, and outlives them: with every third seed.
-func (w *World) Apart() bool { return w.Seed%3 == 1 }
+// RemoteSigner reports whether one signer serves all processes, over its wire format, and outlives them: with every
+// third seed.
+func (w *Harness) RemoteSigner() bool { return w.Seed%3 == 1 }
 
 // Unlimit ends the hourly limits of every signer that starts from now on, and starts the one that is apart again.
-func (w *World) Unlimit() { w.unlimited, w.apart = true, nil }
+func (w *Harness) Unlimit() { w.unlimited, w.remoteSigner = true, nil }
 
 // signer is the signer of a process: its own, which forgets with it, or the one that is apart.
 func (p *Process) signer() (signs, error) {
-	w := p.world
-	if w.Apart() && w.apart != nil {
-		return signs{w.apart, p, "apart"}, nil
+	w := p.harness
+	if w.RemoteSigner() && w.remoteSigner != nil {
+		return signs{w.remoteSigner, p, "apart"}, nil
 	}
 	real, err := signer.New(w.keys.Keys, w.policies())
-	if err != nil || !w.Apart() {
+	if err != nil || !w.RemoteSigner() {
 		return signs{real, p, p.holder}, err
 	}
 	server := &remote.Server{Signer: real, Log: slog.New(slog.DiscardHandler)}
-	w.apart = remote.Over(straight{server.Handler()})
-	return signs{w.apart, p, "apart"}, nil
+	w.remoteSigner = remote.Over(straight{server.Handler()})
+	return signs{w.remoteSigner, p, "apart"}, nil
 }
 
 // straight is a transport to a handler in this process.
@@ -65,8 +71,16 @@ type straight struct{ http.Handler }
 func (s straight) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	s.ServeHTTP(w, r)
-	return &http.Response{StatusCode: w.status, Header: w.header, Body: io.NopCloser(bytes.NewReader(w.body.Bytes())), Request: r,
-		Proto: r.Proto, ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(w.body.Len())}, nil
+	return &http.Response{
+		StatusCode:    w.status,
+		Header:        w.header,
+		Body:          io.NopCloser(bytes.NewReader(w.body.Bytes())),
+		Request:       r,
+		Proto:         r.Proto,
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		ContentLength: int64(w.body.Len()),
+	}, nil
 }
 
 // signs is the signer as one process reaches it.
@@ -76,29 +90,38 @@ type signs struct {
 	name    string
 }
 
-func (s signs) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (tx chain.SignedTx, err error) {
-	w := s.process.world
+func (s signs) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (tx chain.SignedTx, err error) {
+	w := s.process.harness
 	if err := w.Scheduler.point(s.process, "before sign"); err != nil {
 		return tx, err
 	}
 	if w.SignerAway {
 		return tx, ErrRefused
 	}
-	if tx, err = s.Signer.Sign(ctx, id, order, draft); err != nil {
+	if tx, err = s.Signer.Sign(ctx, id, order, unsigned); err != nil {
 		w.Log("  signer refuses: %v", err)
 		return tx, err
 	}
-	w.Signed = append(w.Signed, Signed{Chain: id, TxID: tx.TxID, Order: order, Claims: draft.Reservations, By: s.name, At: w.Clock.Now()})
+	w.Signed = append(w.Signed, Signed{
+		Chain:     id,
+		TxID:      tx.TxID,
+		Order:     order,
+		Resources: unsigned.Reservations,
+		By:        s.name,
+		At:        w.Clock.Now(),
+	})
 	w.Log("  %s signed %s %s", s.process.Name, order.Kind, tx.TxID)
 	return tx, w.Scheduler.point(s.process, "sign")
 }
 
 // Signed is what a signer signed.
 type Signed struct {
-	Chain  bursar.ChainID
-	TxID   string
-	Order  chain.TxRequest
-	Claims []string
-	By     string // the signer, by a name that no other one has
-	At     time.Time
+	Chain     bursar.ChainID
+	TxID      string
+	Order     chain.TxRequest
+	Resources []string
+	By        string // the signer, by a name that no other one has
+	At        time.Time
 }

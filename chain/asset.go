@@ -6,8 +6,8 @@ import "context"
 // says stops its own currency, and never the endpoint or the chain.
 type AssetChecker interface {
 	// CheckAssets asks the healthiest endpoint about every configured token and returns those that must not be credited or
-	// paid now, in configured order; none where all are well. A token about which no endpoint gives an answer is not in it:
-	// that is a question of endpoints. It costs one or two calls for each token.
+	// paid now, in configured order; none where all are well. A token about which no endpoint gives an answer is not in
+	// it: that is a question of endpoints. It costs one or two calls for each token.
 	CheckAssets(ctx context.Context) []AssetProblem
 }
 
@@ -17,8 +17,8 @@ type AssetProblem struct {
 	What     string // for an operator: what is wrong, and what to do about it
 }
 
-// Counting is a chain whose adapter counts what it passed by a second method. The counts are for metrics: they begin at zero
-// with the process, only grow, and have one name each in snake case.
+// Counting is a chain whose adapter counts what it passed by a second method. The counts are for metrics: they begin at
+// zero with the process, only grow, and have one name each in snake case.
 type Counting interface {
 	Counters() map[string]uint64
 }

@@ -3,8 +3,8 @@
 //
 // An adapter owns its chain's rules: what was delivered, what is final, what an address is, how a payment is built and
 // what a node's answer means. It never sees the database, an account or a seed, and it keeps no state that a restart
-// would lose. Its invariants: only value delivered by a successful transaction appears as a Transfer; an error, an empty
-// or a partial answer of a node is an error and never an empty block; nothing from a node is passed on unchecked.
+// would lose. Its invariants: only value delivered by a successful transaction appears as a Transfer; an error, an
+// empty or a partial answer of a node is an error and never an empty block; nothing from a node is passed on unchecked.
 package chain
 
 import (
@@ -40,9 +40,9 @@ type Capabilities struct {
 	Lifetime      Lifetime      // how long after it was signed a transaction can still enter a block
 }
 
-// Lifetime bounds by the chain's own rules how long a signed transaction can wait: once so many more blocks were made, and the
-// newest final one is so much younger than the moment of signing, it can never be included. The zero Lifetime says that
-// transactions do not expire.
+// Lifetime bounds by the chain's own rules how long a signed transaction can wait: once so many more blocks were made,
+// and the newest final one is so much younger than the moment of signing, it can never be included. The zero Lifetime
+// says that transactions do not expire.
 type Lifetime struct {
 	Blocks uint64
 	Time   time.Duration
@@ -122,13 +122,13 @@ type Block struct {
 	Funding        []Funding       // what the transactions of Transfers used up, those of others than ourselves
 	Spent          []Spent         // which outputs were used that the watch asked about; see OutputWatch
 	Anomalies      []Anomaly       // what an operator should look at; it moves nothing
-	// Untraced says that what contracts sent in some transaction was looked for by balances, or is not shown by the node: a
-	// transfer of theirs may be missing from Transfers.
+	// Untraced says that what contracts sent in some transaction was looked for by balances, or is not shown by the node:
+	// a transfer of theirs may be missing from Transfers.
 	Untraced bool
 }
 
-// Anomaly is something in a block that no rule foresees, such as a listed token's event in a form that its
-// standard does not know. It is credited to nobody. Without a contract it is about the block as a whole, such as that no
+// Anomaly is something in a block that no rule foresees, such as a listed token's event in a form that its standard
+// does not know. It is credited to nobody. Without a contract it is about the block as a whole, such as that no
 // endpoint could trace it.
 type Anomaly struct {
 	TxID     string
@@ -147,15 +147,16 @@ type Transfer struct {
 	UTXO     string // what can be spent later, on a chain that uses the UTXO model: the claim's name
 	// CountsFrom is the height the chain must have reached before the value counts (a coinbase output's maturity).
 	CountsFrom uint64
-	// Internal marks native value that a contract sent inside a transaction. Read in another way, such as by balances in place
-	// of a trace, the same block gives the same sum to an address, perhaps in other pieces and under other transactions.
+	// Internal marks native value that a contract sent inside a transaction. Read in another way, such as by balances in
+	// place of a trace, the same block gives the same sum to an address, perhaps in other pieces and under other
+	// transactions.
 	Internal bool
 	// Unproven marks value seen only as a difference of balances, for which no single transaction could be shown.
 	Inferred bool
 }
 
-// Funding names outputs that a transaction with a Transfer used up, on a chain of the UTXO model: once a final transaction uses
-// one of them otherwise, this one can never be in a block again.
+// Funding names outputs that a transaction with a Transfer used up, on a chain of the UTXO model: once a final
+// transaction uses one of them otherwise, this one can never be in a block again.
 type Funding struct {
 	TxID   string
 	Inputs []string // "<txid>:<output>", up to MaxFundingInputs of them
@@ -175,9 +176,10 @@ type Inclusion struct {
 	TxID   string
 	Failed bool          // it is in the block and paid nobody
 	Fee    bursar.Amount // what it cost us, in the native asset
-	// Delivered is what the block proves that the transaction moved from its payer, one item for each receiver and asset: for a
-	// token the value of the contract's own Transfer events, which may be less than was ordered, or nothing, though the
-	// transaction succeeded. It is nil where the chain delivers exactly what a successful transaction says, such as outputs.
+	// Delivered is what the block proves that the transaction moved from its payer, one item for each receiver and asset:
+	// for a token the value of the contract's own Transfer events, which may be less than was ordered, or nothing, though
+	// the transaction succeeded. It is nil where the chain delivers exactly what a successful transaction says, such as
+	// outputs.
 	Delivered []Payment
 }
 
@@ -186,18 +188,21 @@ type Inclusion struct {
 type ExternalSpend struct {
 	TxID string
 	Base string
-	// Claims names what it used up as an unsigned transaction of ours would: outpoints, or "<base>/<nonce>"; empty where the chain has neither.
+	// Claims names what it used up as an unsigned transaction of ours would: outpoints, or "<base>/<nonce>"; empty where
+	// the chain has neither.
 	Reservations []string
-	// Payments is what it delivered, to others and to ourselves, by the same evidence as a Transfer. Empty for one that failed.
+	// Payments is what it delivered, to others and to ourselves, by the same evidence as a Transfer. Empty for one that
+	// failed.
 	Payments []Payment
 	Failed   bool
 	Fee      bursar.Amount // what it cost us, in the native asset; zero where another address paid it
-	// Unproven says that no endpoint could show whose outputs it used, only that one input has the form of an outgoing transaction of ours:
-	// anybody can make that form. It is an external spend only if Claims names a UTXO of ours.
+	// Unproven says that no endpoint could show whose outputs it used, only that one input has the form of an outgoing
+	// transaction of ours: anybody can make that form. It is an external spend only if Claims names a UTXO of ours.
 	Inferred bool
 }
 
-// Watch tells an adapter what is ours. Pays and Sent may rarely say yes for something that is not; the core looks again.
+// Watch tells an adapter what is ours. Pays and Sent may rarely say yes for something that is not; the core looks
+// again.
 type Watch interface {
 	// Sync makes every address and transaction visible that was committed before the call. An adapter calls it after it
 	// holds a block's bytes and before it asks Pays or Sent about them, so that no payment to a new address is missed.

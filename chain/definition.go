@@ -31,9 +31,9 @@ const (
 
 // KeyPath is where a family's keys lie in the seed's tree.
 //
-// On secp256k1 (BIP 32, 44, 84) a key is purpose'/coin'/0'/branch/index. On ed25519 (SLIP-10) every step is hardened and
-// a key is purpose'/coin'/index'/branch': a deposit key is what Solana wallets show as account number index, and the hot
-// key, 44'/501'/0'/1', is one that such a wallet never makes by itself.
+// On secp256k1 (BIP 32, 44, 84) a key is purpose'/coin'/0'/branch/index. On ed25519 (SLIP-10) every step is hardened
+// and a key is purpose'/coin'/index'/branch': a deposit key is what Solana wallets show as account number index, and
+// the hot key, 44'/501'/0'/1', is one that such a wallet never makes by itself.
 type KeyPath struct {
 	Curve    Curve
 	Purpose  uint32
@@ -41,8 +41,8 @@ type KeyPath struct {
 	TestCoin uint32 // SLIP-44 keeps 1 for the test networks of Bitcoin's kind; account chains use their own number there too
 }
 
-// KeyPaths returns the paths of all families. They may be added to, and an entry must never change: addresses given out depend on
-// it. They stand here and not with each Definition because the signer reads them, which links no adapter.
+// KeyPaths returns the paths of all families. They may be added to, and an entry must never change: addresses given out
+// depend on it. They stand here and not with each Definition because the signer reads them, which links no adapter.
 func KeyPaths() map[bursar.Family]KeyPath {
 	return map[bursar.Family]KeyPath{
 		FamilyBitcoin:  {Curve: Secp256k1, Purpose: 84, Coin: 0, TestCoin: 1},
@@ -54,8 +54,8 @@ func KeyPaths() map[bursar.Family]KeyPath {
 	}
 }
 
-// Definition is a chain as a value: what is known of it without configuration, and how it is connected to. Its adapter exports it,
-// and package registry lists it; configuration, service and sandbox read it from there.
+// Definition is a chain as a value: what is known of it without configuration, and how it is connected to. Its adapter
+// exports it, and package registry lists it; configuration, service and sandbox read it from there.
 type Definition struct {
 	ID     bursar.ChainID
 	Family bursar.Family
@@ -64,9 +64,9 @@ type Definition struct {
 	Confirmations int                // a block with so many, itself counted, is final; 0: the nodes say what is
 	ChainIDs      map[Network]uint64 // EIP-155 (chainid.network); nil: the family has none
 
-	// MaxFee is the most that one transaction may cost, in the native asset, and MaxFeeRate the most for a vbyte in satoshi or a unit
-	// of gas in gwei; empty where there is no rate. They are several times what a payment costs in the worst hours so far: they
-	// stop a mistake, not a bad day.
+	// MaxFee is the most that one transaction may cost, in the native asset, and MaxFeeRate the most for a vbyte in
+	// satoshi or a unit of gas in gwei; empty where there is no rate. They are several times what a payment costs in the
+	// worst hours so far: they stop a mistake, not a bad day.
 	MaxFee, MaxFeeRate string
 	RateDecimals       int // how many decimals MaxFeeRate may have
 
@@ -79,8 +79,8 @@ type Definition struct {
 	New func(ctx context.Context, s Setup) (Chain, error)
 }
 
-// Setup is what a chain is connected with: what an operator configured, and what follows from it. A setting that a family does not
-// have is left at zero.
+// Setup is what a chain is connected with: what an operator configured, and what follows from it. A setting that a
+// family does not have is left at zero.
 type Setup struct {
 	ID      bursar.ChainID
 	Network Network

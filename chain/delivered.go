@@ -13,8 +13,9 @@ type Shortfall struct {
 	Elsewhere bursar.Amount // what the transaction moved of the token to nobody of the order, where the receiver got nothing
 }
 
-// Shortfalls compares what an order's payments are with what the transaction delivered (Inclusion.Delivered, as JSON; empty: all of
-// it). It returns the shortfalls by the payments' places. A payment of the native asset has none, nor has a receiver who got more.
+// Shortfalls compares what an order's payments are with what the transaction delivered (Inclusion.Delivered, as JSON;
+// empty: all of it). It returns the shortfalls by the payments' places. A payment of the native asset has none, nor has
+// a receiver who got more.
 func Shortfalls(payments []Payment, delivered []byte) (map[int]Shortfall, error) {
 	if len(delivered) == 0 {
 		return nil, nil

@@ -19,17 +19,23 @@ func TestShortfalls(t *testing.T) {
 		ordered, moved []chain.Payment
 		want           map[int]chain.Shortfall
 	}{
-		"whole":                    {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 100)}, map[int]chain.Shortfall{}},
-		"more":                     {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 101)}, map[int]chain.Shortfall{}},
+		"whole": {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 100)},
+			map[int]chain.Shortfall{}},
+		"more": {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 101)},
+			map[int]chain.Shortfall{}},
 		"the token returned false": {[]chain.Payment{token("a", 100)}, []chain.Payment{}, map[int]chain.Shortfall{0: {}}},
 		"a fee on transfer": {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 99), token("issuer", 1)},
 			map[int]chain.Shortfall{0: {Delivered: bursar.Units(99)}}},
-		"elsewhere":     {[]chain.Payment{token("a", 100)}, []chain.Payment{token("b", 70)}, map[int]chain.Shortfall{0: {Elsewhere: bursar.Units(70)}}},
-		"another token": {[]chain.Payment{token("a", 100)}, []chain.Payment{{Address: bursar.Address{Base: "a"}, Contract: "U", Amount: bursar.Units(100)}}, map[int]chain.Shortfall{0: {}}},
-		"native":        {[]chain.Payment{native}, []chain.Payment{}, map[int]chain.Shortfall{}},
+		"elsewhere": {[]chain.Payment{token("a", 100)}, []chain.Payment{token("b", 70)},
+			map[int]chain.Shortfall{0: {Elsewhere: bursar.Units(70)}}},
+		"another token": {[]chain.Payment{token("a", 100)},
+			[]chain.Payment{{Address: bursar.Address{Base: "a"}, Contract: "U", Amount: bursar.Units(100)}},
+			map[int]chain.Shortfall{0: {}}},
+		"native": {[]chain.Payment{native}, []chain.Payment{}, map[int]chain.Shortfall{}},
 		"two to one receiver": {[]chain.Payment{token("a", 60), token("a", 40)}, []chain.Payment{token("a", 70)},
 			map[int]chain.Shortfall{1: {Delivered: bursar.Units(10)}}},
-		"in two events": {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 60), token("a", 40)}, map[int]chain.Shortfall{}},
+		"in two events": {[]chain.Payment{token("a", 100)}, []chain.Payment{token("a", 60), token("a", 40)},
+			map[int]chain.Shortfall{}},
 	} {
 		text, err := json.Marshal(tc.moved)
 		if err != nil {

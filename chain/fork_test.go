@@ -32,12 +32,14 @@ func TestSoftwareIsReadAsNodesNameIt(t *testing.T) {
 			t.Errorf("%q is %+v, %v", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "Geth", "Geth/unstable", "v1.2.3", "x/v99999999999.1", strings.Repeat("a", 99) + "/v1.2"} {
+	for _, text := range []string{"", "Geth", "Geth/unstable", "v1.2.3", "x/v99999999999.1",
+		strings.Repeat("a", 99) + "/v1.2"} {
 		if got, ok := chain.ParseSoftware(text); ok {
 			t.Errorf("%q is %+v", text, got)
 		}
 	}
-	for want, v := range map[string]chain.Version{"1.17.4": chain.V(1, 17, 4), "31.0": chain.V(31), "0.21.5.8": chain.V(0, 21, 5, 8), "4.8.0.1": chain.V(4, 8, 0, 1)} {
+	for want, v := range map[string]chain.Version{"1.17.4": chain.V(1, 17, 4), "31.0": chain.V(31),
+		"0.21.5.8": chain.V(0, 21, 5, 8), "4.8.0.1": chain.V(4, 8, 0, 1)} {
 		if v.String() != want {
 			t.Errorf("%v is written %s", [4]uint32(v), v)
 		}
@@ -55,19 +57,29 @@ func TestNodesAreJudgedByTheirForks(t *testing.T) {
 		want     []string
 	}{
 		{bursar.BSC, "Geth/v1.8.2-abc/linux-amd64", november, 0, []string{"tested ok"}},
-		{bursar.BSC, "Geth/v1.7.7-abc/linux-amd64", november, 0, []string{"fork warning Jenner, which comes on 2026-12-08 02:30 UTC", "tested ok"}},
-		{bursar.BSC, "Geth/v1.7.7-abc/linux-amd64", november.AddDate(0, 1, 0), 0, []string{"fork failed Jenner", "tested ok"}},
-		{bursar.BSC, "Geth/v1.5.0/linux", november, 0, []string{"fork failed Fermi", "fork failed Pasteur", "fork warning Jenner", "tested warning older"}},
+		{bursar.BSC, "Geth/v1.7.7-abc/linux-amd64", november, 0,
+			[]string{"fork warning Jenner, which comes on 2026-12-08 02:30 UTC", "tested ok"}},
+		{bursar.BSC, "Geth/v1.7.7-abc/linux-amd64", november.AddDate(0, 1, 0), 0,
+			[]string{"fork failed Jenner", "tested ok"}},
+		{bursar.BSC, "Geth/v1.5.0/linux", november, 0,
+			[]string{"fork failed Fermi", "fork failed Pasteur", "fork warning Jenner", "tested warning older"}},
 		{bursar.Ethereum, "Geth/v1.7.7/linux", november, 0, []string{"fork failed Fusaka", "tested warning older"}},
 		{bursar.Ethereum, "Geth/v2.0.0/linux", november, 0, []string{"tested warning newer"}},
 		{bursar.Ethereum, "SomethingElse/v1.0.0", november, 0, nil},
-		{bursar.Litecoin, "/LitecoinCore:0.21.2.1/", november, 3_172_640, []string{"fork failed MWEB rule of 0.21.5.6", "fork failed MWEB rule of 0.21.5.8", "tested warning older"}},
+		{bursar.Litecoin, "/LitecoinCore:0.21.2.1/", november, 3_172_640,
+			[]string{"fork failed MWEB rule of 0.21.5.6", "fork failed MWEB rule of 0.21.5.8", "tested warning older"}},
 		{bursar.Litecoin, "/LitecoinCore:0.21.5.6/", november.AddDate(0, -2, 0), 3_172_639,
 			[]string{"fork warning MWEB rule of 0.21.5.8, which comes at block 3172640, by 2026-10-31", "tested warning older"}},
-		{bursar.Litecoin, "/LitecoinCore:0.21.5.6/", november, 3_160_000, []string{"fork failed MWEB rule of 0.21.5.8", "tested warning older"}}, // stuck long after it
-		{bursar.Polygon, "bor/v2.4.0/linux", november, 90_000_000, []string{"fork failed Madhugiri", "fork failed Chicago", "fork failed Valencia", "fork failed Kyoto", "tested warning older"}},
-		{bursar.Polygon, "bor/v2.7.0/linux", november.AddDate(-1, 1, 0), 80_084_801, []string{"fork warning Chicago, which comes at block 87218600, by 2026-05-21", "fork warning Valencia", "fork warning Kyoto", "tested warning older"}},
-		{bursar.Solana, "solana-core 4.1.0", november, 0, []string{"fork failed transactions of version 1", "tested warning older"}},
+		{bursar.Litecoin, "/LitecoinCore:0.21.5.6/", november, 3_160_000,
+			[]string{"fork failed MWEB rule of 0.21.5.8", "tested warning older"}}, // stuck long after it
+		{bursar.Polygon, "bor/v2.4.0/linux", november, 90_000_000,
+			[]string{"fork failed Madhugiri", "fork failed Chicago", "fork failed Valencia", "fork failed Kyoto",
+				"tested warning older"}},
+		{bursar.Polygon, "bor/v2.7.0/linux", november.AddDate(-1, 1, 0), 80_084_801,
+			[]string{"fork warning Chicago, which comes at block 87218600, by 2026-05-21", "fork warning Valencia",
+				"fork warning Kyoto", "tested warning older"}},
+		{bursar.Solana, "solana-core 4.1.0", november, 0,
+			[]string{"fork failed transactions of version 1", "tested warning older"}},
 		{bursar.Solana, "solana-core 0.1106.40201", november, 0, nil},
 		{bursar.XRPL, "rippled 2.6.2", november, 0, []string{"fork failed fixBatchV1_2", "tested warning older"}},
 		{bursar.Tron, "java-tron 4.8.2.2", november, 0, []string{"tested ok"}},
@@ -82,7 +94,8 @@ func TestNodesAreJudgedByTheirForks(t *testing.T) {
 		for i, f := range r.Findings {
 			check, rest, _ := strings.Cut(test.want[i], " ")
 			grade, detail, _ := strings.Cut(rest, " ")
-			if f.Check != check || string(f.Grade) != grade || !strings.Contains(f.Detail, detail) || (f.Advice == "") != (f.Grade == chain.Good) {
+			if f.Check != check || string(f.Grade) != grade || !strings.Contains(f.Detail, detail) ||
+				(f.Advice == "") != (f.Grade == chain.Good) {
 				t.Errorf("%s with %s: %+v, want %s", test.chain, test.software, f, test.want[i])
 			}
 		}

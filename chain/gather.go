@@ -2,8 +2,8 @@ package chain
 
 import "github.com/bursar/bursar"
 
-// Gathered adds up what a transaction delivered: one item for each receiver and asset, in the order of their first. The zero
-// value is empty and ready.
+// Gathered adds up what a transaction delivered: one item for each receiver and asset, in the order of their first. The
+// zero value is empty and ready.
 type Gathered struct {
 	list   []Payment
 	places map[place]int

@@ -18,7 +18,8 @@ func TestGatheredNamesEachReceiverAndAssetOnce(t *testing.T) {
 	}
 	tagged := pay("a", "", 5)
 	tagged.Address.Memo, tagged.Address.HasMemo = 7, true
-	for _, p := range []Payment{pay("a", "", 1), pay("b", "t", 2), pay("a", "t", 0), tagged, pay("a", "", 3), pay("b", "t", 4)} {
+	for _, p := range []Payment{pay("a", "", 1), pay("b", "t", 2), pay("a", "t", 0), tagged, pay("a", "", 3),
+		pay("b", "t", 4)} {
 		g.Add(p)
 	}
 	if want := []Payment{pay("a", "", 4), pay("b", "t", 6), tagged}; !reflect.DeepEqual(g.List(), want) {

@@ -2,12 +2,12 @@ package chain
 
 import "context"
 
-// Historian is a chain whose transactions expire. It says for an operator what became of one, by whichever endpoint keeps the
-// history: the endpoint may have been added for this question alone.
+// Historian is a chain whose transactions expire. It says for an operator what became of one, by whichever endpoint
+// keeps the history: the endpoint may have been added for this question alone.
 type Historian interface {
 	// Outcome asks every endpoint for the transaction, and then for the proof that it can never be included. The error is
 	// ErrPruned where no endpoint keeps what would prove either.
-	Outcome(ctx context.Context, draft UnsignedTx, txID string) (Outcome, error)
+	Outcome(ctx context.Context, unsigned UnsignedTx, txID string) (Outcome, error)
 }
 
 // Outcome is what became of a signed transaction. Its zero value says that it may still be included.

@@ -6,6 +6,7 @@ import "context"
 // early, late, doubled or missing, and nothing is read from it.
 type Listener interface {
 	// Listen keeps one subscription at url open and calls announced, which does not block, for each announcement. It
-	// returns when the subscription ends, with the reason, or with the context's error. It does not connect again by itself.
+	// returns when the subscription ends, with the reason, or with the context's error. It does not connect again by
+	// itself.
 	Listen(ctx context.Context, url string, announced func()) error
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// Tested is a range of versions of one program that an adapter was held to: by running it, or by answers that were recorded
-// of it or follow from its source and documents. How says which.
+// Tested is a range of versions of one program that an adapter was held to: by running it, or by answers that were
+// recorded of it or follow from its source and documents. How says which.
 type Tested struct {
 	Chain    bursar.ChainID
 	Software string // as Software.Name
@@ -25,7 +25,8 @@ func TestedVersions() []Tested {
 		{bursar.BSC, "geth", V(1, 7, 7), V(1, 8, 2), "not run; by its release notes"},
 		{bursar.Polygon, "bor", V(2, 10), V(2, 10), "not run; by its source and the answers of its own tests"},
 		{bursar.Tron, "java-tron", V(4, 7), V(4, 8, 2, 2), "not run; by its source and recorded answers"},
-		{bursar.Solana, "solana-core", V(4, 2, 2), V(4, 4), "not run; LiteSVM is; by its documents and recorded transactions"},
+		{bursar.Solana, "solana-core", V(4, 2, 2), V(4, 4),
+			"not run; LiteSVM is; by its documents and recorded transactions"},
 		{bursar.XRPL, "xrpld", V(3, 4, 1), V(3, 4, 1), "not run; by its documents and recorded answers"},
 		{bursar.XRPL, "clio", V(2, 0), V(2, 99), "not run; by its source"},
 	}

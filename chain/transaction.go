@@ -17,9 +17,9 @@ const (
 	KindSweep      Kind = "sweep"      // collects a deposit address into the hot address
 	KindGasTopUp   Kind = "gas_top_up" // gives a deposit address what its token sweep costs
 
-	// KindConsolidation makes one UTXO at the hot address of many, on a chain of the UTXO model. Its one payment names the most that
-	// may arrive there; the fee is taken out of it. Outbid, it keeps its UTXOs. It also takes a UTXO from under another outgoing
-	// transaction of ours, which can never be included then.
+	// KindConsolidation makes one UTXO at the hot address of many, on a chain of the UTXO model. Its one payment names the
+	// most that may arrive there; the fee is taken out of it. Outbid, it keeps its UTXOs. It also takes a UTXO from under
+	// another outgoing transaction of ours, which can never be included then.
 	KindConsolidation Kind = "consolidation"
 )
 
@@ -36,9 +36,10 @@ type TxRequest struct {
 	Nonce    *uint64     `json:"nonce,omitempty"` // the next one by our books; nil before the first
 	Replaces *UnsignedTx `json:"-"`               // the unsigned transaction to replace, with the same claims and a higher fee; its Unsigned is empty where its bytes are not known
 
-	// Reserved is what outgoing transactions that are not in a block yet take from the paying address, one item for each asset,
-	// their highest fees counted in the native asset's; the transaction to replace is not among them. On a chain of the account
-	// model an unsigned transaction may use only what the node's balance holds beyond it: the node does not subtract what waits.
+	// Reserved is what outgoing transactions that are not in a block yet take from the paying address, one item for each
+	// asset, their highest fees counted in the native asset's; the transaction to replace is not among them. On a chain of
+	// the account model an unsigned transaction may use only what the node's balance holds beyond it: the node does not
+	// subtract what waits.
 	Reserved []Reserve `json:"-"`
 }
 
@@ -83,8 +84,8 @@ type Payment struct {
 type Source struct {
 	Key  KeyRef `json:"key"`
 	Base string `json:"base"`
-	// Pub is the public key in hexadecimal, for chains whose transactions name it before they are signed (XRPL). It is known
-	// of the hot address; elsewhere it may be empty.
+	// Pub is the public key in hexadecimal, for chains whose transactions name it before they are signed (XRPL). It is
+	// known of the hot address; elsewhere it may be empty.
 	Pub string `json:"pub,omitempty"`
 }
 
@@ -119,8 +120,8 @@ type Contents struct {
 	Fee      bursar.Amount // the most it can cost
 	Weight   uint64        // vbytes, gas or the like, so that Fee/Weight is a rate
 	Inputs   []Input
-	// Claims names what the bytes themselves use up, as Draft.Claims does: of two transactions that share a claim, the chain
-	// includes one at most. Empty where nothing of the kind binds a transaction.
+	// Claims names what the bytes themselves use up, as Draft.Claims does: of two transactions that share a claim, the
+	// chain includes one at most. Empty where nothing of the kind binds a transaction.
 	Reservations []string
 }
 
@@ -143,7 +144,7 @@ type Signable interface {
 	// Inspect reads an unsigned transaction's unsigned bytes.
 	Inspect(unsigned []byte) (Contents, error)
 	// Assemble joins signatures, one for each Input in order, into the transaction, and checks them.
-	Assemble(draft UnsignedTx, signatures [][]byte) (SignedTx, error)
+	Assemble(unsigned UnsignedTx, signatures [][]byte) (SignedTx, error)
 }
 
 // Transactions builds and sends transactions.
@@ -152,14 +153,16 @@ type Transactions interface {
 	// never be paid: dust, a burn address, the token's own contract, a tag that is missing.
 	Quote(ctx context.Context, payment Payment) (bursar.Amount, error)
 	// Draft builds the order's transaction. It may return *NeedsFundsError, *NeedsGasError, *TooDearError,
-	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it is of some payments only) or ErrExternalNonce; then it has used up nothing.
+	// *TooManyInputsError, *RefusedError (as a *RefusedPaymentsError where it is of some payments only) or
+	// ErrExternalNonce; then it has used up nothing.
 	Build(ctx context.Context, order TxRequest) (UnsignedTx, error)
 	// Broadcast sends the bytes; sending them again is harmless, and "already known" or "already in a block" is nil.
 	// ErrRejected: they can never become valid. ErrUnderpriced: valid, but too cheap for the node now. Any other error:
 	// the outcome is unknown.
 	Broadcast(ctx context.Context, tx SignedTx) error
-	// Expired reports whether an unsigned transaction that is in no block can no more enter one, proven by the final chain.
-	Expired(ctx context.Context, draft UnsignedTx, txID string) (bool, error)
+	// Expired reports whether an unsigned transaction that is in no block can no more enter one, proven by the final
+	// chain.
+	Expired(ctx context.Context, unsigned UnsignedTx, txID string) (bool, error)
 }
 
 // Holdings answers what the final chain holds at addresses of ours, for sweeps and for reconciliation.
@@ -175,7 +178,8 @@ var (
 	ErrRejected      = errors.New("the transaction can never become valid")
 	ErrUnderpriced   = errors.New("the transaction's fee is too low for the node")
 	ErrExternalNonce = errors.New("the hot key has been used by somebody else")
-	// ErrPruned: whether a transaction was included cannot be proven, because no endpoint keeps the history that would show it.
+	// ErrPruned: whether a transaction was included cannot be proven, because no endpoint keeps the history that would
+	// show it.
 	ErrPruned = errors.New("no endpoint keeps the history that would prove it")
 )
 
@@ -189,8 +193,8 @@ func (e *NeedsFundsError) Error() string {
 	return fmt.Sprintf("%s units more are needed at the paying address", e.Missing)
 }
 
-// TooDearError says that a transaction would cost more than is allowed now. The price may fall, so the order waits; a batch
-// may fit in smaller parts. Both amounts are in the native asset.
+// TooDearError says that a transaction would cost more than is allowed now. The price may fall, so the order waits; a
+// batch may fit in smaller parts. Both amounts are in the native asset.
 type TooDearError struct {
 	Fee   bursar.Amount // the least that it would cost
 	Limit bursar.Amount // Order.MaxFee or the chain's configured bound, whichever is lower
@@ -210,8 +214,8 @@ func (e *NeedsGasError) Error() string {
 	return fmt.Sprintf("%s units of the chain's coin are needed for gas at %s", e.Amount, e.Source.Base)
 }
 
-// TooManyInputsError says that an order cannot be paid with as many UTXOs as one transaction may use, though there is enough
-// money: it needs smaller company, or consolidation first.
+// TooManyInputsError says that an order cannot be paid with as many UTXOs as one transaction may use, though there is
+// enough money: it needs smaller company, or consolidation first.
 type TooManyInputsError struct {
 	Limit int // how many one transaction may use
 	Cause error

@@ -45,13 +45,15 @@ func (s *Service) Create(ctx context.Context, o Order) (bursar.Charge, error) {
 		o.Minimum = currency.Minimum
 	}
 	if o.Minimum.Less(currency.Minimum) {
-		return bursar.Charge{}, bursar.RefuseField(bursar.CodeBelowMinimum, "minimum", "the smallest deposit of %s is %s", currency.Code, currency.Exact(currency.Minimum))
+		return bursar.Charge{}, bursar.RefuseField(bursar.CodeBelowMinimum, "minimum", "the smallest deposit of %s is %s",
+			currency.Code, currency.Exact(currency.Minimum))
 	}
 	if o.Life == 0 {
 		o.Life = bursar.DefaultChargeLife
 	}
 	if o.Life < bursar.MinChargeLife || o.Life > bursar.MaxChargeLife {
-		return bursar.Charge{}, bursar.RefuseField(bursar.CodeInvalidRequest, "expires", "a charge lives between %d and %d seconds",
+		return bursar.Charge{}, bursar.RefuseField(bursar.CodeInvalidRequest, "expires",
+			"a charge lives between %d and %d seconds",
 			int(bursar.MinChargeLife.Seconds()), int(bursar.MaxChargeLife.Seconds()))
 	}
 	return s.Wallets.Create(ctx, o)

@@ -11,14 +11,15 @@ import (
 
 // The seconds that are left are 0 when the charge has ended and not before.
 func TestTheLastSeconds(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Minute)
 		for _, at := range []struct {
 			after   time.Duration
 			expires int64
 			expired bool
-		}{{0, 60, false}, {time.Second, 59, false}, {time.Second + 1000, 59, false}, {59*time.Second + 999_999_000, 1, false}, {time.Minute, 0, true}, {time.Hour, 0, true}} {
-			r.clock.set(begun.Add(at.after))
+		}{{0, 60, false}, {time.Second, 59, false}, {time.Second + 1000, 59, false}, {59*time.Second + 999_999_000, 1, false},
+			{time.Minute, 0, true}, {time.Hour, 0, true}} {
+			r.clock.set(started.Add(at.after))
 			r.is(c, false, at.expired, at.expires, 0)
 		}
 	})
@@ -26,13 +27,14 @@ func TestTheLastSeconds(t *testing.T) {
 
 // What comes after the end is the account's and pays nothing; the moment of the end is after it.
 func TestMoneyThatComesLate(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
 		r.mine(bursar.Bitcoin, 1)
 		r.pay(c, 100_000)
 		r.mine(bursar.Bitcoin, 3) // the first of them is of the very end
 		r.is(c, false, true, 0, 1)
-		if e := r.heard("deposit")[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() || e.Charge.Amount != "0.00100000" {
+		if e := r.heard("deposit")[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() ||
+			e.Charge.Amount != "0.00100000" {
 			t.Errorf("the event is %+v", e)
 		}
 		r.holds("BTC", 99_000)
@@ -41,11 +43,11 @@ func TestMoneyThatComesLate(t *testing.T) {
 
 // What was seen in a block in time pays, whenever it is final; until then the charge has not ended.
 func TestSeenInTimeAndFinalLater(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
 		r.pay(c, 99_999, 100_000)
 		r.mine(bursar.Bitcoin, 1)
-		r.clock.set(begun.Add(time.Hour))
+		r.clock.set(started.Add(time.Hour))
 		r.is(c, false, false, 0, 0)
 		list, err := r.Charges.List(ctx, r.account, page)
 		r.must(err)
@@ -60,7 +62,7 @@ func TestSeenInTimeAndFinalLater(t *testing.T) {
 
 // A payment that is short does not keep a charge from ending, and neither does one that came late.
 func TestWhatWillNotPayDoesNotKeepAChargeOpen(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
 		r.pay(c, 99_999)
 		r.mine(bursar.Bitcoin, 2)
@@ -72,14 +74,14 @@ func TestWhatWillNotPayDoesNotKeepAChargeOpen(t *testing.T) {
 
 // A payment that was seen in time and was reorged out again has not been made; when it comes back it was in time.
 func TestAnAwaitedPaymentLeavesAndComesBack(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
 		hash := r.pay(c, 100_000)
 		r.mine(bursar.Bitcoin, 2)
 		r.is(c, false, false, 0, 0)
 		r.reorg(bursar.Bitcoin, 2, hash)
 		r.is(c, false, true, 0, 0)
-		r.clock.set(begun.Add(time.Hour))
+		r.clock.set(started.Add(time.Hour))
 		r.chains[bursar.Bitcoin].Restore(hash)
 		r.mine(bursar.Bitcoin, 1)
 		r.is(c, false, false, 0, 0)
@@ -92,13 +94,13 @@ func TestAnAwaitedPaymentLeavesAndComesBack(t *testing.T) {
 
 // While blocks are caught up with, a payment counts from the time of its block.
 func TestABlockThatIsReadLateCountsFromItsTime(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		inTime, late := r.charge("BTC", 100_000, 5*time.Minute), r.charge("BTC", 100_000, 4*time.Minute)
 		r.chains[bursar.Bitcoin].Mine(3)
 		r.pay(inTime, 100_000)
 		r.pay(late, 100_000)
 		r.chains[bursar.Bitcoin].Mine(3) // nobody looks until the end of both
-		r.clock.set(begun.Add(time.Hour))
+		r.clock.set(started.Add(time.Hour))
 		r.step(bursar.Bitcoin)
 		r.is(inTime, true, false, 0, 1)
 		r.is(late, false, true, 0, 1)
@@ -108,19 +110,19 @@ func TestABlockThatIsReadLateCountsFromItsTime(t *testing.T) {
 
 // A block may bear a time that lies ahead of ours, by two hours on Bitcoin: what was seen before the end was in time.
 func TestABlockAheadOfTheClockCountsFromWhenItWasSeen(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
 		r.chains[bursar.Bitcoin].Mine(9)
 		r.pay(c, 100_000)
 		r.chains[bursar.Bitcoin].Mine(3)
-		r.clock.set(begun.Add(2*time.Minute - time.Microsecond))
+		r.clock.set(started.Add(2*time.Minute - time.Microsecond))
 		r.step(bursar.Bitcoin)
 		r.is(c, true, false, 1, 1)
 	})
 }
 
 func TestWhatNoChargeCanBe(t *testing.T) {
-	r := newRig(t, sqlite(t))
+	r := newHarness(t, sqlite(t))
 	for name, c := range map[string]struct {
 		order charge.Order
 		code  bursar.ErrorCode

@@ -8,7 +8,7 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-func (r *rig) rate(code bursar.CurrencyCode, text string) {
+func (r *harness) rate(code bursar.CurrencyCode, text string) {
 	r.t.Helper()
 	rate, err := bursar.ParseRate(text)
 	r.must(err)
@@ -17,7 +17,7 @@ func (r *rig) rate(code bursar.CurrencyCode, text string) {
 
 // The figures are those of the moment of the credit, and the event keeps them with their rate, whatever comes after.
 func TestFiguresAreOfTheMomentOfTheCredit(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.rate("BTC", "60000")
 		hash := r.pay(c, 123_456)
@@ -47,12 +47,13 @@ func TestFiguresAreOfTheMomentOfTheCredit(t *testing.T) {
 
 // The figures of a token, cut off after the millionth.
 func TestFiguresOfAToken(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.rate("TOK", "1.0005")
 		c := r.charge("TOK", 5000, time.Hour)
 		r.pay(c, 1_999_999)
 		r.mine(bursar.Ethereum, 2)
-		if e := r.heard("paid")[0]; e.Charge.AmountUSDT != "2.000998" || e.Charge.FeeUSDT != "0.00" || e.Charge.RateUSDT != "1.0005" {
+		if e := r.heard("paid")[0]; e.Charge.AmountUSDT != "2.000998" || e.Charge.FeeUSDT != "0.00" ||
+			e.Charge.RateUSDT != "1.0005" {
 			t.Errorf("the event is %+v", e)
 		}
 	})
@@ -60,11 +61,12 @@ func TestFiguresOfAToken(t *testing.T) {
 
 // A charge pays the fee that its account pays for deposits, and the paying one's fee counts for nothing.
 func TestAChargePaysItsAccountsFee(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		set := func(account bursar.ID, fee bursar.Fee) {
 			t.Helper()
 			r.do(func(tx *store.Tx) error {
-				return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: account, Currency: "BTC", Kind: bursar.FeeOfDeposit, Fee: fee})
+				return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: account, Currency: "BTC", Kind: bursar.FeeOfDeposit,
+					Fee: fee})
 			})
 		}
 		c := r.charge("BTC", 100_000, time.Hour)

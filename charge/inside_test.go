@@ -10,15 +10,16 @@ import (
 )
 
 // order has the other account pay to an address.
-func (r *rig) order(to bursar.Address, units uint64) (bursar.Withdrawal, error) {
+func (r *harness) order(to bursar.Address, units uint64) (bursar.Withdrawal, error) {
 	r.t.Helper()
 	currency, err := r.Registry.Get("BTC")
 	r.must(err)
-	return r.Withdrawals.Request(ctx, withdrawal.Order{Account: r.payer, Currency: "BTC", Amount: currency.Exact(bursar.Units(units)), Address: to.String()})
+	return r.Withdrawals.Request(ctx, withdrawal.Order{Account: r.payer, Currency: "BTC",
+		Amount: currency.Exact(bursar.Units(units)), Address: to.String()})
 }
 
 // transfer pays a charge from within the service and returns the transfer's hash.
-func (r *rig) transfer(c bursar.Charge, units uint64) string {
+func (r *harness) transfer(c bursar.Charge, units uint64) string {
 	r.t.Helper()
 	w, err := r.order(c.Address, units)
 	r.must(err)
@@ -30,7 +31,7 @@ func (r *rig) transfer(c bursar.Charge, units uint64) string {
 
 // A charge is paid from within the service like from a chain, and pays the same fee.
 func TestAChargeIsPaidFromWithin(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.transfer(c, 99_999)
 		r.is(c, false, false, 3600, 1)
@@ -38,13 +39,14 @@ func TestAChargeIsPaidFromWithin(t *testing.T) {
 		r.is(c, true, false, 3600, 2)
 		r.transfer(c, 100_000)
 		events := r.heard("deposit", "paid", "deposit")
-		if e := events[1]; e.Deposit.HashID != hash || e.Charge.ChargeID != c.ID.String() || e.Deposit.Fee != "0.00001000" || e.Type != "charge" {
+		if e := events[1]; e.Deposit.HashID != hash || e.Charge.ChargeID != c.ID.String() || e.Deposit.Fee != "0.00001000" ||
+			e.Type != "charge" {
 			t.Errorf("the event is %+v", e)
 		}
 		r.holds("BTC", 98_999+99_000+99_000)
 
 		late := r.charge("BTC", 100_000, time.Minute)
-		r.clock.set(begun.Add(time.Minute))
+		r.clock.set(started.Add(time.Minute))
 		r.transfer(late, 100_000)
 		r.is(late, false, true, 0, 1)
 	})
@@ -52,7 +54,7 @@ func TestAChargeIsPaidFromWithin(t *testing.T) {
 
 // However many pay at the same time, and whether by the chain or from within, one of them pays the charge.
 func TestManyPayAtTheSameTime(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.pay(c, 100_000, 100_000, 100_000)
 		r.mine(bursar.Bitcoin, 2)

@@ -10,7 +10,7 @@ import (
 )
 
 func TestOneDepositThatReachesTheMinimumPays(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.is(c, false, false, 3600, 0)
 		r.pay(c, 100_000)
@@ -22,15 +22,17 @@ func TestOneDepositThatReachesTheMinimumPays(t *testing.T) {
 		r.is(c, true, false, 3420, 1)
 		r.holds("BTC", 99_000)
 		e := r.heard("paid")[0]
-		if e.Type != "charge" || e.AccountID != r.account.String() || e.Charge.ChargeID != c.ID.String() || e.Charge.Currency != "BTC" || e.Charge.Amount != "0.00100000" ||
-			e.Charge.Address != c.Address.String() || e.Charge.AmountUSDT != "" || e.Deposit.DepositID != r.see(c).DepositIDs[0] || e.Deposit.Fee != "0.00001000" {
+		if e.Type != "charge" || e.AccountID != r.account.String() || e.Charge.ChargeID != c.ID.String() ||
+			e.Charge.Currency != "BTC" || e.Charge.Amount != "0.00100000" ||
+			e.Charge.Address != c.Address.String() || e.Charge.AmountUSDT != "" ||
+			e.Deposit.DepositID != r.see(c).DepositIDs[0] || e.Deposit.Fee != "0.00001000" {
 			t.Errorf("the event is %+v", e)
 		}
 	})
 }
 
 func TestAChargeIsPaidOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		first := r.pay(c, 250_000) // too much is enough
 		r.mine(bursar.Bitcoin, 3)
@@ -38,7 +40,8 @@ func TestAChargeIsPaidOnce(t *testing.T) {
 		r.mine(bursar.Bitcoin, 3)
 		r.is(c, true, false, 3240, 2)
 		events := r.heard("paid", "deposit")
-		if events[0].Deposit.HashID != first || events[0].Charge.Amount != "0.00250000" || events[1].Type != "charge" || events[1].Charge.ChargeID != c.ID.String() {
+		if events[0].Deposit.HashID != first || events[0].Charge.Amount != "0.00250000" || events[1].Type != "charge" ||
+			events[1].Charge.ChargeID != c.ID.String() {
 			t.Errorf("the events are %+v", events)
 		}
 		r.holds("BTC", 247_500+99_000)
@@ -52,7 +55,7 @@ func TestAChargeIsPaidOnce(t *testing.T) {
 
 // Payments that are short never add up, in one transaction or in several; each is the account's all the same.
 func TestShortPaymentsDoNotAddUp(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.pay(c, 60_000, 60_000)
 		r.mine(bursar.Bitcoin, 3)
@@ -69,7 +72,7 @@ func TestShortPaymentsDoNotAddUp(t *testing.T) {
 }
 
 func TestTwoPaymentsInOneTransactionPayOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.pay(c, 99_999, 100_000, 200_000)
 		r.mine(bursar.Bitcoin, 3)
@@ -83,7 +86,7 @@ func TestTwoPaymentsInOneTransactionPayOnce(t *testing.T) {
 
 // What is below the currency's minimum is no deposit that anybody hears of.
 func TestDustPaysNothing(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 1000, time.Hour)
 		r.pay(c, 999)
 		r.mine(bursar.Bitcoin, 3)
@@ -95,7 +98,7 @@ func TestDustPaysNothing(t *testing.T) {
 
 // A charge keeps its word: what reaches its minimum pays it, also where the currency's minimum was raised since.
 func TestAChargesMinimumOutlivesTheCurrencys(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		list := currencies(r.chains)
 		list[0].Minimum = bursar.Units(5_000_000)
@@ -111,14 +114,15 @@ func TestAChargesMinimumOutlivesTheCurrencys(t *testing.T) {
 
 // On a chain where wallets share an address a charge is its tag.
 func TestAChargeWithATag(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c, other := r.charge("XRP", 5000, time.Hour), r.charge("XRP", 5000, time.Hour)
 		if c.Address.Base != other.Address.Base || c.Address == other.Address || !c.Address.HasMemo {
 			t.Fatalf("addresses are %s and %s", c.Address, other.Address)
 		}
 		xrpl := r.chains[bursar.XRPL]
 		xrpl.Pay(chain.Payment{Address: bursar.Address{Base: c.Address.Base}, Amount: bursar.Units(5000)})
-		xrpl.Pay(chain.Payment{Address: bursar.Address{Base: c.Address.Base, HasMemo: true, Memo: 999}, Amount: bursar.Units(5000)})
+		xrpl.Pay(chain.Payment{Address: bursar.Address{Base: c.Address.Base, HasMemo: true, Memo: 999},
+			Amount: bursar.Units(5000)})
 		r.pay(other, 5000)
 		r.mine(bursar.XRPL, 1)
 		r.is(c, false, false, 3540, 0)
@@ -133,7 +137,7 @@ func TestAChargeWithATag(t *testing.T) {
 
 // A token's charge is paid in the token and not in the coin of its chain, which fits no wallet there.
 func TestAChargeOfAToken(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("TOK", 5000, time.Hour)
 		r.chains[bursar.Ethereum].Pay(chain.Payment{Address: c.Address, Amount: bursar.Units(5000)})
 		r.mine(bursar.Ethereum, 2)
@@ -148,18 +152,20 @@ func TestAChargeOfAToken(t *testing.T) {
 }
 
 // Pending money is told of where the account asked for it, with the charge and without figures.
-func TestAPendingPaymentIsTold(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestAPendingPaymentIsAnnounced(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		id := bursar.ID{15: 9}
 		r.do(func(tx *store.Tx) error {
-			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "curious", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyPending: true})
+			return tx.Accounts().Insert(ctx, bursar.Account{ID: id, Name: "curious", CreatedAt: tx.Now(), WebhookGeneration: 1,
+				NotifyPending: true})
 		})
 		r.account, r.rates["BTC"] = id, bursar.Par()
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.pay(c, 100_000)
 		r.mine(bursar.Bitcoin, 3)
 		events := r.heard("deposit_pending", "paid")
-		if e := events[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() || e.Charge.AmountUSDT != "" || e.Deposit.Status != "pending" {
+		if e := events[0]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() || e.Charge.AmountUSDT != "" ||
+			e.Deposit.Status != "pending" {
 			t.Errorf("pending is %+v", e)
 		}
 		if events[1].Charge.AmountUSDT != "0.001" {

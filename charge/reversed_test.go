@@ -10,10 +10,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A charge whose payment was reorged out after its credit is unpaid again, and everybody is told; when it comes back it pays
-// again, also after the end, and everybody is told again. The money is credited once in all.
+// A charge whose payment was reorged out after its credit is unpaid again, and everybody is told; when it comes back it
+// pays again, also after the end, and everybody is told again. The money is credited once in all.
 func TestAPaidChargeLosesItsPayment(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, 2*time.Minute)
 		hash := r.pay(c, 100_000)
 		r.mine(bursar.Bitcoin, 3)
@@ -22,10 +22,12 @@ func TestAPaidChargeLosesItsPayment(t *testing.T) {
 		r.is(c, false, true, 0, 0)
 		r.holds("BTC", 0)
 		events := r.heard("paid", "deposit_reversed")
-		if e := events[1]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() || e.Deposit.DepositID != events[0].Deposit.DepositID || e.Deposit.Status != "reversed" || e.EventID == events[0].EventID {
+		if e := events[1]; e.Type != "charge" || e.Charge.ChargeID != c.ID.String() ||
+			e.Deposit.DepositID != events[0].Deposit.DepositID || e.Deposit.Status != "reversed" ||
+			e.EventID == events[0].EventID {
 			t.Errorf("reversed is %+v", e)
 		}
-		r.clock.set(begun.Add(time.Hour))
+		r.clock.set(started.Add(time.Hour))
 		r.chains[bursar.Bitcoin].Restore(hash)
 		r.mine(bursar.Bitcoin, 2)
 		r.is(c, false, false, 0, 0) // awaited again
@@ -42,7 +44,7 @@ func TestAPaidChargeLosesItsPayment(t *testing.T) {
 	})
 }
 
-func (r *rig) frozen() (reason string) {
+func (r *harness) frozen() (reason string) {
 	r.t.Helper()
 	r.must(r.DB.View(ctx, func(tx *store.Tx) error {
 		a, err := tx.Accounts().Get(ctx, r.account)
@@ -54,7 +56,7 @@ func (r *rig) frozen() (reason string) {
 
 // Where another credited deposit is enough and was in time, the charge stays paid, by that one, which is told as well.
 func TestAnotherPaymentTakesItsPlace(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		r.pay(c, 99_999)
 		r.mine(bursar.Bitcoin, 1)
@@ -76,7 +78,8 @@ func TestAnotherPaymentTakesItsPlace(t *testing.T) {
 		r.is(d, true, false, 3360, 1)
 		events := r.events()
 		last := events[len(events)-1]
-		if last.Event != "paid" || last.Deposit.HashID != second || last.Charge.ChargeID != d.ID.String() || second == inside {
+		if last.Event != "paid" || last.Deposit.HashID != second || last.Charge.ChargeID != d.ID.String() ||
+			second == inside {
 			t.Errorf("the last event is %+v", last)
 		}
 		if before := events[len(events)-2]; before.Event != "deposit_reversed" || before.Deposit.HashID != first {
@@ -85,9 +88,10 @@ func TestAnotherPaymentTakesItsPlace(t *testing.T) {
 	})
 }
 
-// The first of two payments that pays again after both left is the one that is back first; the other is told as a deposit.
+// The first of two payments that pays again after both left is the one that is back first; the other is told as a
+// deposit.
 func TestAnotherPaymentPaysWhileTheFirstIsAway(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		first := r.pay(c, 100_000)
 		r.mine(bursar.Bitcoin, 3)
@@ -109,7 +113,7 @@ func TestAnotherPaymentPaysWhileTheFirstIsAway(t *testing.T) {
 
 // Both payments of one block leave with it: neither takes the other's place.
 func TestTwoPaymentsLeaveTogether(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		c := r.charge("BTC", 100_000, time.Hour)
 		hash := r.pay(c, 100_000, 100_000)
 		r.mine(bursar.Bitcoin, 3)
@@ -122,7 +126,7 @@ func TestTwoPaymentsLeaveTogether(t *testing.T) {
 
 // history is random payments to charges, in time and late, enough and short, on chains that take back what they gave.
 type history struct {
-	*rig
+	*harness
 	random  *rand.Rand
 	charges []bursar.Charge
 	sent    []string
@@ -170,18 +174,18 @@ func (h *history) drop(depth int) {
 	h.dropped = append(h.dropped, drop...)
 }
 
-// judge holds every charge against the one sentence: it is paid if and only if a credited deposit reaches its minimum that
-// was seen before its end. And the receiver, who counts what it was told, knows the same.
+// judge holds every charge against the one sentence: it is paid if and only if a credited deposit reaches its minimum
+// that was seen before its end. And the receiver, who counts what it was told, knows the same.
 func (h *history) judge() error {
-	told := map[string]string{} // the deposit by which a charge counts as paid
+	notified := map[string]string{} // the deposit by which a charge counts as paid
 	for _, e := range h.events() {
 		switch {
-		case e.Event == "paid" && told[e.Charge.ChargeID] != "":
+		case e.Event == "paid" && notified[e.Charge.ChargeID] != "":
 			return fmt.Errorf("charge %s was told to be paid twice", e.Charge.ChargeID)
 		case e.Event == "paid":
-			told[e.Charge.ChargeID] = e.Deposit.DepositID.String()
-		case e.Event == "deposit_reversed" && told[e.Charge.ChargeID] == e.Deposit.DepositID.String():
-			delete(told, e.Charge.ChargeID)
+			notified[e.Charge.ChargeID] = e.Deposit.DepositID.String()
+		case e.Event == "deposit_reversed" && notified[e.Charge.ChargeID] == e.Deposit.DepositID.String():
+			delete(notified, e.Charge.ChargeID)
 		}
 	}
 	for _, c := range h.charges {
@@ -202,8 +206,9 @@ func (h *history) judge() error {
 			enough := !d.Amount.Less(c.Minimum) && d.SeenAt.Before(c.Expires)
 			payable, by = payable || enough, by || enough && d.ID == now.PaidBy
 		}
-		if now.Paid() != payable || payable != by || payable != (told[c.ID.String()] == now.PaidBy.String()) || len(now.Deposits) != len(deposits) {
-			return fmt.Errorf("charge %+v with deposits %+v was told to be paid by %q", now, deposits, told[c.ID.String()])
+		if now.Paid() != payable || payable != by || payable != (notified[c.ID.String()] == now.PaidBy.String()) ||
+			len(now.Deposits) != len(deposits) {
+			return fmt.Errorf("charge %+v with deposits %+v was told to be paid by %q", now, deposits, notified[c.ID.String()])
 		}
 	}
 	return nil
@@ -217,7 +222,7 @@ func TestRandomHistoriesOfCharges(t *testing.T) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			each(t, func(t *testing.T, url string) {
-				h := &history{rig: newRig(t, url), random: rand.New(rand.NewPCG(uint64(seed), 3))}
+				h := &history{harness: newHarness(t, url), random: rand.New(rand.NewPCG(uint64(seed), 3))}
 				for range 150 {
 					h.act()
 					if err := h.judge(); err != nil {

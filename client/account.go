@@ -22,8 +22,8 @@ func (c *Client) Account(ctx context.Context) (Account, error) {
 	return answer.Account, err
 }
 
-// LedgerLine is an amount or a fee in the account's books. Available and Held are changes, exact, and may be below zero:
-// their sums over all lines of a currency are the balance and what is held.
+// LedgerLine is an amount or a fee in the account's books. Available and Held are changes, exact, and may be below
+// zero: their sums over all lines of a currency are the balance and what is held.
 type LedgerLine struct {
 	Kind         string    `json:"kind"` // deposit, deposit_reversed, withdrawal_held, internal_transfer and so on
 	Ref          string    `json:"ref"`  // names the entry among those of its kind
@@ -55,7 +55,8 @@ func (c *Client) Ledger(ctx context.Context, p Page) (List[LedgerLine], error) {
 //	for line, err := range client.All(ctx, c.LedgerOf(client.LedgerFilter{Kind: "deposit"})) { … }
 func (c *Client) LedgerOf(f LedgerFilter) func(context.Context, Page) (List[LedgerLine], error) {
 	values := map[string]any{}
-	for name, text := range map[string]string{"currency": f.Currency, "kind": f.Kind, "since": moment(f.Since), "until": moment(f.Until)} {
+	for name, text := range map[string]string{"currency": f.Currency, "kind": f.Kind, "since": moment(f.Since),
+		"until": moment(f.Until)} {
 		if text != "" {
 			values[name] = text
 		}

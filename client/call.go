@@ -108,7 +108,8 @@ func open(response *http.Response, text []byte) (json.RawMessage, error) {
 	if response.StatusCode == http.StatusOK && err == nil && e.Success && len(e.Response) > 0 {
 		return e.Response, nil
 	}
-	refusal := &Error{Status: response.StatusCode, RequestID: response.Header.Get("X-Request-ID"), RetryAfter: retryAfter(response.Header)}
+	refusal := &Error{Status: response.StatusCode, RequestID: response.Header.Get("X-Request-ID"),
+		RetryAfter: retryAfter(response.Header)}
 	if err == nil && !e.Success && e.Error.Code != "" {
 		refusal.Code, refusal.Message, refusal.Field = e.Error.Code, e.Error.Message, e.Error.Field
 		return nil, refusal

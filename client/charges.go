@@ -38,7 +38,8 @@ type chargeAnswer struct {
 	NextCursor string   `json:"nextCursor"`
 }
 
-// CreateCharge makes a charge. Errors: UnsupportedCurrency, InvalidAmount, InvalidWebhook, BelowMinimum, InvalidRequest.
+// CreateCharge makes a charge. Errors: UnsupportedCurrency, InvalidAmount, InvalidWebhook, BelowMinimum,
+// InvalidRequest.
 func (c *Client) CreateCharge(ctx context.Context, n NewCharge) (Charge, error) {
 	values := map[string]any{"currency": n.Currency, "webhook": n.Webhook, "metadata": n.Metadata}
 	if n.Minimum != "" {
@@ -47,18 +48,25 @@ func (c *Client) CreateCharge(ctx context.Context, n NewCharge) (Charge, error) 
 	if n.Life != 0 {
 		values["expires"] = int64(n.Life / time.Second)
 	}
-	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodPost, path: "charge", key: n.IdempotencyKey, values: values})
+	answer, err := call[chargeAnswer](ctx, c, request{
+		method: http.MethodPost,
+		path:   "charge",
+		key:    n.IdempotencyKey,
+		values: values,
+	})
 	return answer.Charge, err
 }
 
 // Charge returns a charge. The error is NotFound for one that is unknown or another account's.
 func (c *Client) Charge(ctx context.Context, chargeID string) (Charge, error) {
-	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodGet, path: "charge", values: map[string]any{"chargeID": chargeID}})
+	answer, err := call[chargeAnswer](ctx, c,
+		request{method: http.MethodGet, path: "charge", values: map[string]any{"chargeID": chargeID}})
 	return answer.Charge, err
 }
 
 // Charges lists the account's charges.
 func (c *Client) Charges(ctx context.Context, p Page) (List[Charge], error) {
-	answer, err := call[chargeAnswer](ctx, c, request{method: http.MethodGet, path: "account/charges", values: p.values(nil)})
+	answer, err := call[chargeAnswer](ctx, c,
+		request{method: http.MethodGet, path: "account/charges", values: p.values(nil)})
 	return List[Charge]{answer.Charges, answer.NextCursor}, err
 }

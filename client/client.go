@@ -1,13 +1,13 @@
 // Package client calls a Bursar service and checks the webhooks that it sends.
 //
 // It owns the form of requests and answers, retries and their idempotency keys, and signatures of webhooks. It never
-// follows a redirect, so a key goes to the configured service only, and never turns an amount into a floating-point number:
-// amounts are decimal texts. Its invariants: every POST and PUT carries an Idempotency-Key, the same in each attempt, so that
-// a retry never does a thing twice; every call ends within its attempts, their waits and ctx; keys and secrets stand in no
-// error and are not printed.
+// follows a redirect, so a key goes to the configured service only, and never turns an amount into a floating-point
+// number: amounts are decimal texts. Its invariants: every POST and PUT carries an Idempotency-Key, the same in each
+// attempt, so that a retry never does a thing twice; every call ends within its attempts, their waits and ctx; keys and
+// secrets stand in no error and are not printed.
 //
-// An error that is an [*Error] is the service's answer: a change that was refused has not been made. After any other error
-// the outcome of a change is not known. Repeat it with the same idempotency key to learn it.
+// An error that is an [*Error] is the service's answer: a change that was refused has not been made. After any other
+// error the outcome of a change is not known. Repeat it with the same idempotency key to learn it.
 //
 // The package needs the standard library only, and is the only one of its module that keeps its interface compatible.
 package client
@@ -48,7 +48,8 @@ type Client struct {
 // New checks the configuration and returns a client. It calls nobody.
 func New(c Config) (*Client, error) {
 	u, err := url.Parse(c.BaseURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
+		u.User != nil {
 		return nil, errors.New("client: BaseURL must be an http or https URL without user, query and fragment")
 	}
 	if c.Key == "" {

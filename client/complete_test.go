@@ -106,8 +106,10 @@ func keys(m map[string]json.RawMessage) map[string]bool {
 func TestTheClientReadsEveryField(t *testing.T) {
 	t.Parallel()
 	d := described(t)
-	for name, object := range map[string]any{"Wallet": client.Wallet{}, "Deposit": client.Deposit{}, "Charge": client.Charge{}, "Account": client.Account{},
-		"LedgerLine": client.LedgerLine{}, "Withdrawal": client.Withdrawal{}, "Currency": client.Currency{}, "Delivery": client.Delivery{},
+	for name, object := range map[string]any{"Wallet": client.Wallet{}, "Deposit": client.Deposit{},
+		"Charge": client.Charge{}, "Account": client.Account{},
+		"LedgerLine": client.LedgerLine{}, "Withdrawal": client.Withdrawal{}, "Currency": client.Currency{},
+		"Delivery":          client.Delivery{},
 		"ListedDestination": client.Destination{}, "Attempt": client.Attempt{}, "ChargePaid": client.ChargePaid{}} {
 		var has []string
 		for field := range reflect.TypeOf(object).Fields() {
@@ -155,14 +157,15 @@ type cutOff struct{}
 
 func (cutOff) Read([]byte) (int, error) { return 0, errLost }
 
-// A change whose answer got lost, wholly or in half, is asked for again under the same key and made once: one wallet, one
-// charge and one payment, of which the caller gets the first answer.
+// A change whose answer got lost, wholly or in half, is asked for again under the same key and made once: one wallet,
+// one charge and one payment, of which the caller gets the first answer.
 func TestARetryDoesNothingTwice(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	ctx := t.Context()
 	line := &forgetful{}
-	c, err := client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret, HTTP: &http.Client{Transport: line}, MaxWait: 10 * time.Millisecond})
+	c, err := client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret,
+		HTTP: &http.Client{Transport: line}, MaxWait: 10 * time.Millisecond})
 	s.need(err)
 	s.eventually("the chain has begun", func() bool {
 		states, err := s.service.ChainStatus(ctx)
@@ -195,11 +198,13 @@ func TestARetryDoesNothingTwice(t *testing.T) {
 		t.Errorf("there are the withdrawals %+v", payments)
 	}
 	line.lost = 4
-	_, err = c.Withdraw(ctx, client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: s.node.Named("outside"), IdempotencyKey: "payment 9"})
+	_, err = c.Withdraw(ctx, client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: s.node.Named("outside"),
+		IdempotencyKey: "payment 9"})
 	if err == nil || client.CodeOf(err) != "" {
 		t.Fatalf("when every answer gets lost: %v", err)
 	}
-	known, err := c.Withdraw(ctx, client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: s.node.Named("outside"), IdempotencyKey: "payment 9"})
+	known, err := c.Withdraw(ctx, client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: s.node.Named("outside"),
+		IdempotencyKey: "payment 9"})
 	s.need(err)
 	payments, err = c.Withdrawals(ctx, client.Page{})
 	if s.need(err); len(payments.Items) != 2 || payments.Items[0].WithdrawalID != known.WithdrawalID {

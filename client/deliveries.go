@@ -28,7 +28,8 @@ type Attempt struct {
 	Error        string    `json:"error"`
 }
 
-// WebhookTest is where a test event goes: to the webhook of a wallet, to a URL, or with neither to the account's own webhook.
+// WebhookTest is where a test event goes: to the webhook of a wallet, to a URL, or with neither to the account's own
+// webhook.
 type WebhookTest struct {
 	WalletID string
 	Webhook  string
@@ -36,8 +37,8 @@ type WebhookTest struct {
 	IdempotencyKey string // empty: one is drawn for this call
 }
 
-// TestWebhook sends a test event, of Type and Event "test", and returns how far its delivery has come: it is sent at once, and
-// what came of it stands in Deliveries. Errors: InvalidWebhook, InvalidRequest, NotFound, RateLimited.
+// TestWebhook sends a test event, of Type and Event "test", and returns how far its delivery has come: it is sent at
+// once, and what came of it stands in Deliveries. Errors: InvalidWebhook, InvalidRequest, NotFound, RateLimited.
 func (c *Client) TestWebhook(ctx context.Context, t WebhookTest) (Delivery, error) {
 	values := map[string]any{}
 	if t.WalletID != "" {
@@ -68,14 +69,15 @@ func (c *Client) redeliver(ctx context.Context, values map[string]any) (int64, e
 	return answer.Redelivered, err
 }
 
-// Redeliver sends one event again, to the webhook that is set now; where that answered 410 Gone, nothing is sent. The error is NotFound for one that is unknown or another account's.
+// Redeliver sends one event again, to the webhook that is set now; where that answered 410 Gone, nothing is sent. The
+// error is NotFound for one that is unknown or another account's.
 func (c *Client) Redeliver(ctx context.Context, eventID string) error {
 	_, err := c.redeliver(ctx, map[string]any{"eventID": eventID})
 	return err
 }
 
-// RedeliverSince sends every event again that was made since a time within the last 30 days, each to the webhook that is set
-// now, and returns how many.
+// RedeliverSince sends every event again that was made since a time within the last 30 days, each to the webhook that
+// is set now, and returns how many.
 func (c *Client) RedeliverSince(ctx context.Context, since time.Time) (int64, error) {
 	return c.redeliver(ctx, map[string]any{"since": since.UTC().Format(time.RFC3339Nano)})
 }

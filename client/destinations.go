@@ -33,5 +33,6 @@ func (c *Client) Destinations(ctx context.Context, p Page) (Destinations, error)
 		Destinations []Destination `json:"destinations"`
 		NextCursor   string        `json:"nextCursor"`
 	}](ctx, c, request{method: http.MethodGet, path: "account/destinations", values: p.values(nil)})
-	return Destinations{List[Destination]{answer.Destinations, answer.NextCursor}, answer.Enabled, answer.EnabledUntil}, err
+	return Destinations{List[Destination]{answer.Destinations, answer.NextCursor}, answer.Enabled, answer.EnabledUntil},
+		err
 }

@@ -27,7 +27,8 @@ func pretend(status int, answer string) (*client.Client, func()) {
 }
 
 func ExampleClient_CreateWallet() {
-	c, closeServer := pretend(200, `{"success":true,"response":{"wallet":{"walletID":"01991f2e-6c00-7a3b-8c1d-0123456789ab","currency":"BTC","address":"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4","minimum":"0.00010000"}}}`)
+	c, closeServer := pretend(200,
+		`{"success":true,"response":{"wallet":{"walletID":"01991f2e-6c00-7a3b-8c1d-0123456789ab","currency":"BTC","address":"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4","minimum":"0.00010000"}}}`)
 	defer closeServer()
 
 	wallet, err := c.CreateWallet(context.Background(), client.NewWallet{
@@ -44,7 +45,8 @@ func ExampleClient_CreateWallet() {
 }
 
 func ExampleClient_Withdraw() {
-	c, closeServer := pretend(422, `{"success":false,"error":{"code":"insufficient_balance","message":"the balance of BTC does not cover the amount and its fee","field":"amount"},"requestID":"01991f2e-6c00-7a3b-8c1d-0123456789ab"}`)
+	c, closeServer := pretend(422,
+		`{"success":false,"error":{"code":"insufficient_balance","message":"the balance of BTC does not cover the amount and its fee","field":"amount"},"requestID":"01991f2e-6c00-7a3b-8c1d-0123456789ab"}`)
 	defer closeServer()
 
 	withdrawal, err := c.Withdraw(context.Background(), client.NewWithdrawal{
@@ -72,9 +74,10 @@ func ExampleAll() {
 	defer closeServer()
 
 	walletID := "01991f2e-6c00-7a3b-8c1d-0123456789ab"
-	deposits := client.All(context.Background(), func(ctx context.Context, p client.Page) (client.List[client.Deposit], error) {
-		return c.Deposits(ctx, walletID, p)
-	})
+	deposits := client.All(context.Background(),
+		func(ctx context.Context, p client.Page) (client.List[client.Deposit], error) {
+			return c.Deposits(ctx, walletID, p)
+		})
 	for deposit, err := range deposits {
 		if err != nil {
 			fmt.Println(err)
@@ -107,7 +110,8 @@ func ExampleVerifyWebhook() {
 	}
 
 	for _, amount := range []string{"0.10000000", "9.10000000"} { // the second was changed on its way
-		r := httptest.NewRequest(http.MethodPost, "/hooks/bursar", strings.NewReader(`{"success":true,"response":{"webhook":{"eventID":"01991f2e-6c00-7a3b-8c1d-0123456789ab","event":"deposit","deposit":{"amount":"`+amount+`","currency":"BTC"}}}}`))
+		r := httptest.NewRequest(http.MethodPost, "/hooks/bursar",
+			strings.NewReader(`{"success":true,"response":{"webhook":{"eventID":"01991f2e-6c00-7a3b-8c1d-0123456789ab","event":"deposit","deposit":{"amount":"`+amount+`","currency":"BTC"}}}}`))
 		r.Header.Set("webhook-id", "01991f2e-6c00-7a3b-8c1d-0123456789ab")
 		r.Header.Set("webhook-timestamp", "1767323045")
 		r.Header.Set("webhook-signature", "v1,9Js+CZr9Fe2TEcotlPVkayIHp0L6lQupfgGARJXzM14=")

@@ -38,12 +38,14 @@ func TestAShopsDay(t *testing.T) {
 func (s *shop) wallets() client.Wallet {
 	ctx := s.Context()
 	currencies, err := s.Currencies(ctx)
-	if s.need(err); !slices.Equal(currencies.Codes, []string{"COIN"}) || currencies.Details["COIN"].Confirmations != 2 || currencies.Details["COIN"].Contract != "" {
+	if s.need(err); !slices.Equal(currencies.Codes, []string{"COIN"}) || currencies.Details["COIN"].Confirmations != 2 ||
+		currencies.Details["COIN"].Contract != "" {
 		s.Errorf("the currencies are %+v", currencies)
 	}
 	n := client.NewWallet{Currency: "COIN", Webhook: s.url + "/a", Metadata: "order <1> é", IdempotencyKey: "one"}
 	wallet, err := s.CreateWallet(ctx, n)
-	if s.need(err); wallet.Currency != "COIN" || wallet.Webhook != n.Webhook || wallet.Metadata != n.Metadata || wallet.Minimum != "0.00001000" || wallet.CreatedAt.IsZero() {
+	if s.need(err); wallet.Currency != "COIN" || wallet.Webhook != n.Webhook || wallet.Metadata != n.Metadata ||
+		wallet.Minimum != "0.00001000" || wallet.CreatedAt.IsZero() {
 		s.Errorf("made %+v", wallet)
 	}
 	again, err := s.CreateWallet(ctx, n)
@@ -91,7 +93,8 @@ func (s *shop) webhooks(wallet client.Wallet) {
 	if n, err := s.SetEveryWebhook(ctx, s.url+"/d"); err != nil || n != 2 {
 		s.Errorf("changed %d, %v", n, err)
 	}
-	for what, err := range map[string]error{"wallet": second(s.SetWalletWebhook(ctx, "", s.url)), "currency": second(s.SetCurrencyWebhook(ctx, "", s.url))} {
+	for what, err := range map[string]error{"wallet": second(s.SetWalletWebhook(ctx, "", s.url)),
+		"currency": second(s.SetCurrencyWebhook(ctx, "", s.url))} {
 		if client.CodeOf(err) != client.InvalidRequest && client.CodeOf(err) != client.UnsupportedCurrency {
 			s.Errorf("no %s means all: %v", what, err)
 		}
@@ -106,7 +109,8 @@ func second[T any](_ T, err error) error { return err }
 
 func (s *shop) charges() client.Charge {
 	ctx := s.Context()
-	made, err := s.CreateCharge(ctx, client.NewCharge{Currency: "COIN", Webhook: s.url, Metadata: "m", Minimum: "0.02", Life: 10 * time.Minute})
+	made, err := s.CreateCharge(ctx, client.NewCharge{Currency: "COIN", Webhook: s.url, Metadata: "m", Minimum: "0.02",
+		Life: 10 * time.Minute})
 	if s.need(err); made.Minimum != "0.02000000" || made.Expires != 600 || made.Paid || made.Metadata != "m" {
 		s.Errorf("made %+v", made)
 	}
@@ -123,7 +127,7 @@ func (s *shop) charges() client.Charge {
 
 func (s *shop) deposits(wallet client.Wallet) {
 	ctx := s.Context()
-	event := s.told(client.EventDeposit)
+	event := s.notified(client.EventDeposit)
 	s.eventually("the wallet's deposit is listed as confirmed", func() bool {
 		list, err := s.Deposits(ctx, wallet.WalletID, client.Page{})
 		s.need(err)
@@ -132,21 +136,24 @@ func (s *shop) deposits(wallet client.Wallet) {
 	list, err := s.Deposits(ctx, wallet.WalletID, client.Page{})
 	s.need(err)
 	got, err := s.Deposit(ctx, list.Items[0].DepositID)
-	if s.need(err); got.Amount != "1.50000000" || got.WalletID != wallet.WalletID || got.ConfirmedAt == nil || got.Confirmations < 2 || got.RequiredConfirmations != 2 {
+	if s.need(err); got.Amount != "1.50000000" || got.WalletID != wallet.WalletID || got.ConfirmedAt == nil ||
+		got.Confirmations < 2 || got.RequiredConfirmations != 2 {
 		s.Errorf("the deposit is %+v", got)
 	}
 	byHash, err := s.DepositsByHash(ctx, got.HashID)
 	if s.need(err); len(byHash) != 1 || byHash[0].DepositID != got.DepositID {
 		s.Errorf("by its hash: %+v", byHash)
 	}
-	if event.AccountID != s.issued.AccountID.String() || event.Type != "wallet" || event.Deposit == nil || event.Deposit.Metadata != "order 2" {
+	if event.AccountID != s.issued.AccountID.String() || event.Type != "wallet" || event.Deposit == nil ||
+		event.Deposit.Metadata != "order 2" {
 		s.Errorf("told %+v", event)
 	}
 }
 
 func (s *shop) paid(charge client.Charge) {
-	event := s.told(client.EventPaid)
-	if event.Type != "charge" || event.Charge == nil || event.Charge.ChargeID != charge.ChargeID || event.Charge.Amount != "0.02000000" ||
+	event := s.notified(client.EventPaid)
+	if event.Type != "charge" || event.Charge == nil || event.Charge.ChargeID != charge.ChargeID ||
+		event.Charge.Amount != "0.02000000" ||
 		event.Charge.AmountUSDT != "1300.01" || event.Charge.FeeUSDT != "0.00" || event.Charge.RateUSDT != "65000.5" {
 		s.Errorf("told %+v", event)
 	}
@@ -158,7 +165,8 @@ func (s *shop) paid(charge client.Charge) {
 
 func (s *shop) withdrawals() {
 	ctx := s.Context()
-	order := client.NewWithdrawal{Currency: "COIN", Amount: "0.5", Address: s.node.Named("outside"), IdempotencyKey: "payment 7"}
+	order := client.NewWithdrawal{Currency: "COIN", Amount: "0.5", Address: s.node.Named("outside"),
+		IdempotencyKey: "payment 7"}
 	w, err := s.Withdraw(ctx, order)
 	if s.need(err); w.Amount != "0.50000000" || w.HashID != "" || w.Error != "" || w.CompletedAt != nil {
 		s.Errorf("the withdrawal is %+v", w)
@@ -176,7 +184,8 @@ func (s *shop) withdrawals() {
 	} {
 		_, err := s.Withdraw(ctx, change)
 		var refusal *client.Error
-		if !errors.As(err, &refusal) || refusal.Code != want || refusal.Field == "" || refusal.RequestID == "" || refusal.Status/100 != 4 || refusal.Message == "" {
+		if !errors.As(err, &refusal) || refusal.Code != want || refusal.Field == "" || refusal.RequestID == "" ||
+			refusal.Status/100 != 4 || refusal.Message == "" {
 			s.Errorf("%+v gives %v, want %s", change, err, want)
 		}
 	}
@@ -197,15 +206,18 @@ func (s *shop) withdrawals() {
 
 func (s *shop) books() {
 	got, err := s.Account(s.Context())
-	if s.need(err); got.AccountID != s.issued.AccountID.String() || !strings.HasPrefix(got.Balance["COIN"], "1.0") || got.Held["COIN"] != "0.00000000" || got.Pending["COIN"] != "0.00000000" {
+	if s.need(err); got.AccountID != s.issued.AccountID.String() || !strings.HasPrefix(got.Balance["COIN"], "1.0") ||
+		got.Held["COIN"] != "0.00000000" || got.Pending["COIN"] != "0.00000000" {
 		s.Errorf("the account is %+v", got)
 	}
 	if list, err := s.Destinations(s.Context(), client.Page{}); err != nil || list.Enabled || len(list.Items) != 0 {
 		s.Errorf("the destinations are %+v, %v", list, err)
 	}
 	lines, err := s.Ledger(s.Context(), client.Page{})
-	if s.need(err); len(lines.Items) != 6 || lines.Items[0].Kind != "withdrawal_settled" || lines.Items[0].Part != "fee" || lines.Items[0].WithdrawalID == "" ||
-		lines.Items[5].Kind != "deposit" || lines.Items[5].Part != "amount" || lines.Items[5].DepositID == "" || lines.Items[5].Available != "1.50000000" {
+	if s.need(err); len(lines.Items) != 6 || lines.Items[0].Kind != "withdrawal_settled" || lines.Items[0].Part != "fee" ||
+		lines.Items[0].WithdrawalID == "" ||
+		lines.Items[5].Kind != "deposit" || lines.Items[5].Part != "amount" || lines.Items[5].DepositID == "" ||
+		lines.Items[5].Available != "1.50000000" {
 		s.Errorf("the books have %+v", lines)
 	}
 	begun := lines.Items[5].CreatedAt
@@ -234,20 +246,23 @@ func (s *shop) deliveries() {
 	if n, err := s.RedeliverSince(ctx, s.now().Add(-time.Hour)); err != nil || n != 2 {
 		s.Errorf("sent again: %d, %v", n, err)
 	}
-	trial, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"})
-	if s.need(err); trial.Event != client.EventTest || trial.Webhook != s.url || trial.Status != "pending" || len(trial.Attempts) != 0 {
-		s.Errorf("the test event is %+v", trial)
+	test, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"})
+	if s.need(err); test.Event != client.EventTest || test.Webhook != s.url || test.Status != "pending" ||
+		len(test.Attempts) != 0 {
+		s.Errorf("the test event is %+v", test)
 	}
-	if again, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"}); err != nil || again.EventID != trial.EventID {
+	if again, err := s.TestWebhook(ctx, client.WebhookTest{Webhook: s.url, IdempotencyKey: "trial"}); err != nil ||
+		again.EventID != test.EventID {
 		s.Errorf("the same key gives %+v, %v", again, err)
 	}
-	if got := s.told(client.EventTest); got.EventID != trial.EventID || got.Type != "test" || got.Deposit != nil {
+	if got := s.notified(client.EventTest); got.EventID != test.EventID || got.Type != "test" || got.Deposit != nil {
 		s.Errorf("told %+v", got)
 	}
 	if _, err := s.TestWebhook(ctx, client.WebhookTest{}); client.CodeOf(err) != client.InvalidRequest {
 		s.Errorf("without a webhook: %v", err)
 	}
-	if _, err := s.TestWebhook(ctx, client.WebhookTest{WalletID: s.issued.AccountID.String()}); client.CodeOf(err) != client.NotFound {
+	if _, err := s.TestWebhook(ctx,
+		client.WebhookTest{WalletID: s.issued.AccountID.String()}); client.CodeOf(err) != client.NotFound {
 		s.Errorf("to nobody's wallet: %v", err)
 	}
 	s.mu.Lock()
@@ -267,7 +282,8 @@ func TestAKeyThatOpensNothing(t *testing.T) {
 	}
 	c, err = client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey})
 	s.need(err)
-	if _, err := c.Withdraw(t.Context(), client.NewWithdrawal{Currency: "COIN", Amount: "1", Address: "x"}); client.CodeOf(err) != client.SecretRequired {
+	if _, err := c.Withdraw(t.Context(), client.NewWithdrawal{Currency: "COIN", Amount: "1",
+		Address: "x"}); client.CodeOf(err) != client.SecretRequired {
 		t.Errorf("got %v", err)
 	}
 	if _, err := c.Wallet(t.Context(), s.issued.AccountID.String()); client.CodeOf(err) != client.NotFound {
@@ -282,12 +298,16 @@ func TestEveryCodeHasAName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := []client.Code{client.InvalidRequest, client.UnsupportedCurrency, client.InvalidAmount, client.InvalidAddress, client.InvalidWebhook,
-		client.Unauthorized, client.SecretRequired, client.InvalidSecret, client.Forbidden, client.WithdrawalsFrozen, client.NotFound, client.MethodNotAllowed,
-		client.BodyTooLarge, client.UnsupportedMediaType, client.IdempotencyConflict, client.InsufficientBalance, client.BelowMinimum, client.AboveMaximum,
+	named := []client.Code{client.InvalidRequest, client.UnsupportedCurrency, client.InvalidAmount, client.InvalidAddress,
+		client.InvalidWebhook,
+		client.Unauthorized, client.SecretRequired, client.InvalidSecret, client.Forbidden, client.WithdrawalsFrozen,
+		client.NotFound, client.MethodNotAllowed,
+		client.BodyTooLarge, client.UnsupportedMediaType, client.IdempotencyConflict, client.InsufficientBalance,
+		client.BelowMinimum, client.AboveMaximum,
 		client.DestinationRefused, client.RateLimited, client.Internal, client.Unavailable}
 	var described []client.Code
-	for _, list := range regexp.MustCompile(`"code":\{"enum":\[([^\]]*)\]`).FindAllStringSubmatch(string(served.JSON), -1) {
+	for _, list := range regexp.MustCompile(`"code":\{"enum":\[([^\]]*)\]`).FindAllStringSubmatch(string(served.JSON),
+		-1) {
 		for code := range strings.SplitSeq(list[1], ",") {
 			described = append(described, client.Code(strings.Trim(code, `"`)))
 		}

@@ -66,14 +66,16 @@ func gives(status int, body string, headers ...string) func() (*http.Response, e
 }
 
 func refuses(status int, code string, headers ...string) func() (*http.Response, error) {
-	return gives(status, fmt.Sprintf(`{"success":false,"error":{"code":%q,"message":"no","field":"f"},"requestID":"r"}`, code), append(headers, "X-Request-ID: r")...)
+	return gives(status, fmt.Sprintf(`{"success":false,"error":{"code":%q,"message":"no","field":"f"},"requestID":"r"}`,
+		code), append(headers, "X-Request-ID: r")...)
 }
 
 func breaks() (*http.Response, error) { return nil, errors.New("connection reset") }
 
 // half is an answer that breaks off.
 func half() (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(io.MultiReader(strings.NewReader(wallet[:20]), broken{}))}, nil
+	return &http.Response{StatusCode: 200, Header: http.Header{},
+		Body: io.NopCloser(io.MultiReader(strings.NewReader(wallet[:20]), broken{}))}, nil
 }
 
 type broken struct{}
@@ -82,7 +84,8 @@ func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func (l *line) client(t *testing.T, change ...func(*client.Config)) *client.Client {
 	t.Helper()
-	config := client.Config{BaseURL: "https://pay.example", Key: "bk_hidden", Secret: "bs_hidden", HTTP: &http.Client{Transport: l}}
+	config := client.Config{BaseURL: "https://pay.example", Key: "bk_hidden", Secret: "bs_hidden",
+		HTTP: &http.Client{Transport: l}}
 	for _, c := range change {
 		c(&config)
 	}
@@ -101,22 +104,34 @@ func TestWhatPassesIsTriedAgain(t *testing.T) {
 		attempts    int
 		code        client.Code // of the error; "-" for one that has none
 	}{
-		"at once":                     {[]answer{gives(200, wallet)}, 0, 0, 1, ""},
-		"after a limit":               {[]answer{refuses(429, "rate_limited", "Retry-After: 7"), gives(200, wallet)}, 7 * time.Second, 7 * time.Second, 2, ""},
-		"after a limit by date":       {[]answer{refuses(429, "rate_limited", "Retry-After: Fri, 02 Jan 2026 03:04:09 GMT", "Date: Fri, 02 Jan 2026 03:04:05 GMT"), gives(200, wallet)}, 4 * time.Second, 4 * time.Second, 2, ""},
-		"after a limit with no time":  {[]answer{refuses(429, "rate_limited", "Retry-After: soon"), gives(200, wallet)}, 125 * time.Millisecond, 250 * time.Millisecond, 2, ""},
-		"after the service was away":  {[]answer{refuses(503, "unavailable", "Retry-After: 5"), refuses(503, "unavailable", "Retry-After: 1"), gives(200, wallet)}, 6 * time.Second, 6 * time.Second, 3, ""},
-		"after gateways gave up":      {[]answer{gives(502, "<html>"), gives(504, ""), gives(200, wallet)}, 375 * time.Millisecond, 750 * time.Millisecond, 3, ""},
-		"after connections broke":     {[]answer{breaks, half, breaks, gives(200, wallet)}, 875 * time.Millisecond, 1750 * time.Millisecond, 4, ""},
-		"until the attempts are over": {[]answer{breaks, breaks, breaks, refuses(503, "unavailable"), gives(200, wallet)}, 875 * time.Millisecond, 1750 * time.Millisecond, 4, "unavailable"},
-		"not when it takes too long":  {[]answer{refuses(429, "rate_limited", "Retry-After: 31"), gives(200, wallet)}, 0, 0, 1, "rate_limited"},
-		"not after a mistake":         {[]answer{refuses(400, "invalid_request"), gives(200, wallet)}, 0, 0, 1, "invalid_request"},
-		"not after a conflict":        {[]answer{refuses(409, "idempotency_conflict"), gives(200, wallet)}, 0, 0, 1, "idempotency_conflict"},
-		"not after a refusal":         {[]answer{refuses(422, "below_minimum"), gives(200, wallet)}, 0, 0, 1, "below_minimum"},
+		"at once": {[]answer{gives(200, wallet)}, 0, 0, 1, ""},
+		"after a limit": {[]answer{refuses(429, "rate_limited", "Retry-After: 7"), gives(200, wallet)},
+			7 * time.Second, 7 * time.Second, 2, ""},
+		"after a limit by date": {[]answer{refuses(429, "rate_limited", "Retry-After: Fri, 02 Jan 2026 03:04:09 GMT",
+			"Date: Fri, 02 Jan 2026 03:04:05 GMT"), gives(200, wallet)}, 4 * time.Second, 4 * time.Second, 2, ""},
+		"after a limit with no time": {[]answer{refuses(429, "rate_limited", "Retry-After: soon"), gives(200, wallet)},
+			125 * time.Millisecond, 250 * time.Millisecond, 2, ""},
+		"after the service was away": {[]answer{refuses(503, "unavailable", "Retry-After: 5"),
+			refuses(503, "unavailable", "Retry-After: 1"), gives(200, wallet)}, 6 * time.Second, 6 * time.Second, 3, ""},
+		"after gateways gave up": {[]answer{gives(502, "<html>"), gives(504, ""), gives(200, wallet)},
+			375 * time.Millisecond, 750 * time.Millisecond, 3, ""},
+		"after connections broke": {[]answer{breaks, half, breaks, gives(200, wallet)}, 875 * time.Millisecond,
+			1750 * time.Millisecond, 4, ""},
+		"until the attempts are over": {[]answer{breaks, breaks, breaks, refuses(503, "unavailable"), gives(200, wallet)},
+			875 * time.Millisecond, 1750 * time.Millisecond, 4, "unavailable"},
+		"not when it takes too long": {[]answer{refuses(429, "rate_limited", "Retry-After: 31"), gives(200, wallet)}, 0, 0,
+			1, "rate_limited"},
+		"not after a mistake": {[]answer{refuses(400, "invalid_request"), gives(200, wallet)}, 0, 0, 1,
+			"invalid_request"},
+		"not after a conflict": {[]answer{refuses(409, "idempotency_conflict"), gives(200, wallet)}, 0, 0, 1,
+			"idempotency_conflict"},
+		"not after a refusal": {[]answer{refuses(422, "below_minimum"), gives(200, wallet)}, 0, 0, 1,
+			"below_minimum"},
 		"not after a fault of theirs": {[]answer{refuses(500, "internal"), gives(200, wallet)}, 0, 0, 1, "internal"},
 		"not after nonsense":          {[]answer{gives(200, "<html>"), gives(200, wallet)}, 0, 0, 1, "-"},
 		"not after half the truth":    {[]answer{gives(200, `{"success":true}`), gives(200, wallet)}, 0, 0, 1, "-"},
-		"not after a contradiction":   {[]answer{gives(200, `{"success":false,"response":{}}`), gives(200, wallet)}, 0, 0, 1, "-"},
+		"not after a contradiction": {[]answer{gives(200, `{"success":false,"response":{}}`), gives(200, wallet)}, 0, 0,
+			1, "-"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -158,7 +173,8 @@ func (l *line) same(t *testing.T, change bool) {
 	if (key != "") != change || first.header.Get("X-API-KEY") != "bk_hidden" || first.header.Get("X-API-SECRET") != "" {
 		t.Errorf("asked with %v", first.header)
 	}
-	if !change && first.url != "https://pay.example/api/v1/wallet?walletID=a%26b" || change && first.body != `{"currency":"BTC","metadata":"","webhook":"https://shop.example"}` {
+	if !change && first.url != "https://pay.example/api/v1/wallet?walletID=a%26b" ||
+		change && first.body != `{"currency":"BTC","metadata":"","webhook":"https://shop.example"}` {
 		t.Errorf("asked %s %s", first.url, first.body)
 	}
 	for _, a := range l.asked {
@@ -188,7 +204,8 @@ func TestCallsHaveKeysOfTheirOwn(t *testing.T) {
 func TestTheCallEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := &line{answers: []func() (*http.Response, error){refuses(503, "unavailable", "Retry-After: 20"), gives(200, wallet)}}
+		l := &line{answers: []func() (*http.Response, error){refuses(503, "unavailable", "Retry-After: 20"),
+			gives(200, wallet)}}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		start := time.Now()
@@ -204,7 +221,8 @@ func TestTheCallEndsWithItsContext(t *testing.T) {
 
 func TestARedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
-	l := &line{answers: []func() (*http.Response, error){gives(307, "", "Location: https://thief.example/"), gives(200, wallet)}}
+	l := &line{answers: []func() (*http.Response, error){gives(307, "", "Location: https://thief.example/"),
+		gives(200, wallet)}}
 	_, err := l.client(t).Wallet(t.Context(), "w")
 	var refusal *client.Error
 	if !errors.As(err, &refusal) || refusal.Status != 307 || len(l.asked) != 1 {
@@ -218,7 +236,8 @@ func TestErrorsSayWhatWasSaid(t *testing.T) {
 	_, err := l.client(t).Withdraw(t.Context(), client.NewWithdrawal{})
 	want := "bursar: POST account/withdraw: status 422, below_minimum (f): no"
 	var refusal *client.Error
-	if !errors.As(err, &refusal) || err.Error() != want || *refusal != (client.Error{Status: 422, Code: client.BelowMinimum, Field: "f", Message: "no", RequestID: "r"}) {
+	if !errors.As(err, &refusal) || err.Error() != want ||
+		*refusal != (client.Error{Status: 422, Code: client.BelowMinimum, Field: "f", Message: "no", RequestID: "r"}) {
 		t.Errorf("it says %v, %+v", err, refusal)
 	}
 	if l.asked[0].header.Get("X-API-SECRET") != "bs_hidden" {
@@ -247,8 +266,10 @@ func TestNoSecretIsPrinted(t *testing.T) {
 
 func TestWhatIsNoConfiguration(t *testing.T) {
 	t.Parallel()
-	for _, config := range []client.Config{{}, {BaseURL: "https://pay.example"}, {BaseURL: "pay.example", Key: "k"}, {BaseURL: "ftp://pay.example", Key: "k"},
-		{BaseURL: "https://", Key: "k"}, {BaseURL: "https://a:b@pay.example", Key: "k"}, {BaseURL: "https://pay.example?x", Key: "k"},
+	for _, config := range []client.Config{{}, {BaseURL: "https://pay.example"}, {BaseURL: "pay.example", Key: "k"},
+		{BaseURL: "ftp://pay.example", Key: "k"},
+		{BaseURL: "https://", Key: "k"}, {BaseURL: "https://a:b@pay.example", Key: "k"},
+		{BaseURL: "https://pay.example?x", Key: "k"},
 		{BaseURL: "https://pay.example", Key: "k", Attempts: -1}, {BaseURL: "https://pay.example", Key: "k", MaxWait: -1}} {
 		if _, err := client.New(config); err == nil || strings.Contains(err.Error(), "a:b") {
 			t.Errorf("%+v gives %v", config, err)
@@ -259,14 +280,16 @@ func TestWhatIsNoConfiguration(t *testing.T) {
 func TestAListEndsWithItsError(t *testing.T) {
 	t.Parallel()
 	page := `{"success":true,"response":{"wallets":[{"walletID":"1"},{"walletID":"2"}],"nextCursor":"n"}}`
-	l := &line{answers: []func() (*http.Response, error){gives(200, page), gives(200, page), refuses(404, "not_found"), gives(200, page)}}
+	l := &line{answers: []func() (*http.Response, error){gives(200, page), gives(200, page), refuses(404, "not_found"),
+		gives(200, page)}}
 	c := l.client(t)
 	var got []string
 	var last error
 	for w, err := range client.All(t.Context(), c.Wallets) {
 		got, last = append(got, w.WalletID), err
 	}
-	if strings.Join(got, " ") != "1 2 1 2 " || client.CodeOf(last) != client.NotFound || l.asked[1].url != "https://pay.example/api/v1/account/wallets?cursor=n" {
+	if strings.Join(got, " ") != "1 2 1 2 " || client.CodeOf(last) != client.NotFound ||
+		l.asked[1].url != "https://pay.example/api/v1/account/wallets?cursor=n" {
 		t.Errorf("listed %q, %v", got, last)
 	}
 	for range client.All(t.Context(), c.Wallets) {

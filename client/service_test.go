@@ -34,7 +34,7 @@ type shop struct {
 	service  *service.Service
 	issued   account.Issued
 	secret   string // of its webhooks
-	begun    time.Time
+	started  time.Time
 	url      string // of the receiver
 
 	mu     sync.Mutex
@@ -42,28 +42,31 @@ type shop struct {
 	wrong  []error
 }
 
-// coin is the one currency.
-var coin = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
+// native is the one currency.
+var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
 	WithdrawalMinimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Network: true}}
 
 // now is a clock that began when the simulated chain did.
 func (s *shop) now() time.Time {
-	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(s.begun))
+	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(s.started))
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	s := &shop{T: t, begun: time.Now(), events: map[string]client.Event{}, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
+	s := &shop{T: t, started: time.Now(), events: map[string]client.Event{},
+		node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})}
 	db, err := store.Open(t.Context(), store.Config{URL: storetest.SQLite(t), Now: s.now})
 	s.need(err)
 	t.Cleanup(func() { db.Close() })
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	s.need(err)
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	s.need(err)
 	rates := s.rates()
-	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates, Pace: 10 * time.Millisecond, Holder: "one",
-		Chains: []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}}, Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
+	s.service, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Rates: rates,
+		Pace: 10 * time.Millisecond, Holder: "one",
+		Chains:  []service.ChainPart{{Chain: s.node, MaxFee: bursar.Units(1 << 30)}},
+		Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Listen: "127.0.0.1:0"})
 	s.need(err)
 	s.need(s.service.Listen())
 	s.run()
@@ -72,7 +75,8 @@ func newShop(t *testing.T) *shop {
 	s.need(err)
 	s.secret = signer.WebhookSecretText(keys.WebhookSecret(s.issued.AccountID, 1))
 	s.recorder = &recorder{asked: map[string]bool{}, params: map[string]bool{}}
-	s.Client, err = client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey, Secret: s.issued.APISecret, HTTP: &http.Client{Transport: s.recorder}})
+	s.Client, err = client.New(client.Config{BaseURL: s.service.Address("api"), Key: s.issued.APIKey,
+		Secret: s.issued.APISecret, HTTP: &http.Client{Transport: s.recorder}})
 	s.need(err)
 	receiver := httptest.NewServer(http.HandlerFunc(s.receive))
 	t.Cleanup(receiver.Close)
@@ -82,9 +86,12 @@ func newShop(t *testing.T) *shop {
 
 // rates are asked for over HTTP by the service while it runs.
 func (s *shop) rates() *rate.Feed {
-	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"coin":{"usdt":65000.5}}`) }))
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"coin":{"usdt":65000.5}}`)
+	}))
 	s.Cleanup(source.Close)
-	return rate.NewFeed(rate.FeedConfig{URL: source.URL, Pointers: map[bursar.CurrencyCode]string{"COIN": "/coin/usdt"}, Every: time.Hour, MaxAge: time.Hour, Now: s.now,
+	return rate.NewFeed(rate.FeedConfig{URL: source.URL, Pointers: map[bursar.CurrencyCode]string{"COIN": "/coin/usdt"},
+		Every: time.Hour, MaxAge: time.Hour, Now: s.now,
 		Log: slog.New(slog.DiscardHandler)})
 }
 
@@ -124,8 +131,8 @@ func (s *shop) receive(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// told waits for an event of a kind.
-func (s *shop) told(kind string) (event client.Event) {
+// notified waits for an event of a kind.
+func (s *shop) notified(kind string) (event client.Event) {
 	s.Helper()
 	s.eventually(kind+" is told", func() bool {
 		s.mu.Lock()

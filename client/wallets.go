@@ -39,7 +39,8 @@ func (c *Client) CreateWallet(ctx context.Context, n NewWallet) (Wallet, error) 
 
 // Wallet returns a wallet. The error is NotFound for one that is unknown or another account's.
 func (c *Client) Wallet(ctx context.Context, walletID string) (Wallet, error) {
-	answer, err := call[walletAnswer](ctx, c, request{method: http.MethodGet, path: "wallet", values: map[string]any{"walletID": walletID}})
+	answer, err := call[walletAnswer](ctx, c,
+		request{method: http.MethodGet, path: "wallet", values: map[string]any{"walletID": walletID}})
 	return answer.Wallet, err
 }
 
@@ -50,13 +51,15 @@ type walletsAnswer struct {
 
 // Wallets lists the account's wallets.
 func (c *Client) Wallets(ctx context.Context, p Page) (List[Wallet], error) {
-	answer, err := call[walletsAnswer](ctx, c, request{method: http.MethodGet, path: "account/wallets", values: p.values(nil)})
+	answer, err := call[walletsAnswer](ctx, c,
+		request{method: http.MethodGet, path: "account/wallets", values: p.values(nil)})
 	return List[Wallet]{answer.Wallets, answer.NextCursor}, err
 }
 
 // WalletsOf lists the account's wallets of one currency.
 func (c *Client) WalletsOf(ctx context.Context, currency string, p Page) (List[Wallet], error) {
-	answer, err := call[walletsAnswer](ctx, c, request{method: http.MethodGet, path: "account/wallets", values: p.values(map[string]any{"currency": currency})})
+	answer, err := call[walletsAnswer](ctx, c,
+		request{method: http.MethodGet, path: "account/wallets", values: p.values(map[string]any{"currency": currency})})
 	return List[Wallet]{answer.Wallets, answer.NextCursor}, err
 }
 
@@ -76,14 +79,15 @@ func (c *Client) setWebhook(ctx context.Context, values map[string]any) (webhook
 	return call[webhookAnswer](ctx, c, request{method: http.MethodPut, path: "wallet/webhook", values: values})
 }
 
-// SetWalletWebhook replaces one wallet's webhook and returns the wallet. An empty walletID is refused: it never means all.
+// SetWalletWebhook replaces one wallet's webhook and returns the wallet. An empty walletID is refused: it never means
+// all.
 func (c *Client) SetWalletWebhook(ctx context.Context, walletID, webhook string) (Wallet, error) {
 	answer, err := c.setWebhook(ctx, map[string]any{"walletID": walletID, "webhook": webhook})
 	return answer.Wallet, err
 }
 
-// SetCurrencyWebhook replaces the webhook of every wallet of a currency and returns how many there are. An empty currency
-// is refused: it never means all.
+// SetCurrencyWebhook replaces the webhook of every wallet of a currency and returns how many there are. An empty
+// currency is refused: it never means all.
 func (c *Client) SetCurrencyWebhook(ctx context.Context, currency, webhook string) (int64, error) {
 	answer, err := c.setWebhook(ctx, map[string]any{"currency": currency, "webhook": webhook})
 	return answer.Updated, err

@@ -27,8 +27,8 @@ const (
 	EventTest            = "test"
 )
 
-// Event is what a webhook tells. One event may come several times: EventID is the same each time, so keep it and take an
-// event once.
+// Event is what a webhook tells. One event may come several times: EventID is the same each time, so keep it and take
+// an event once.
 type Event struct {
 	EventID    string      `json:"eventID"`
 	AccountID  string      `json:"accountID"`
@@ -40,8 +40,8 @@ type Event struct {
 	Withdrawal *Withdrawal `json:"withdrawal"`
 }
 
-// ChargePaid is a charge as a webhook tells of it. Amount is what the deposit delivered. The figures in USDT are those of
-// the moment of its credit, cut off after six decimals, by RateUSDT; they are empty where the service knows no rate.
+// ChargePaid is a charge as a webhook tells of it. Amount is what the deposit delivered. The figures in USDT are those
+// of the moment of its credit, cut off after six decimals, by RateUSDT; they are empty where the service knows no rate.
 type ChargePaid struct {
 	ChargeID   string `json:"chargeID"`
 	Currency   string `json:"currency"`
@@ -61,9 +61,10 @@ var (
 	ErrWebhookSignature = errors.New("client: no signature of the webhook is right")
 )
 
-// VerifyWebhook checks a webhook by Standard Webhooks and returns its event. secret is the account's, "whsec_…"; body is
-// the request's, byte for byte as it came; now is the time. While the secret is being changed a webhook carries a signature
-// of either: one that is right is enough. Signatures are compared in constant time. Nothing of the body is read before.
+// VerifyWebhook checks a webhook by Standard Webhooks and returns its event. secret is the account's, "whsec_…"; body
+// is the request's, byte for byte as it came; now is the time. While the secret is being changed a webhook carries a
+// signature of either: one that is right is enough. Signatures are compared in constant time. Nothing of the body is
+// read before.
 func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time) (Event, error) {
 	key, err := webhookKey(secret)
 	if err != nil {
@@ -75,7 +76,8 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 		return Event{}, ErrWebhookHeaders
 	}
 	// As whole seconds: a time of year 300,000,000,000 overflows a Duration.
-	if apart := seconds - now.Unix(); seconds < 0 || apart > int64(WebhookTolerance/time.Second) || -apart > int64(WebhookTolerance/time.Second) {
+	if apart := seconds - now.Unix(); seconds < 0 || apart > int64(WebhookTolerance/time.Second) ||
+		-apart > int64(WebhookTolerance/time.Second) {
 		return Event{}, ErrWebhookTimestamp
 	}
 	if !signed(key, id+"."+stamp+".", body, signatures) {

@@ -60,32 +60,40 @@ func TestVerifyWebhook(t *testing.T) {
 		now    time.Time
 		want   error
 	}{
-		"right":                       {},
-		"as late as allowed":          {now: hookTime.Add(5 * time.Minute)},
-		"as early as allowed":         {now: hookTime.Add(-5 * time.Minute)},
-		"too late":                    {now: hookTime.Add(5*time.Minute + time.Second), want: client.ErrWebhookTimestamp},
-		"too early":                   {now: hookTime.Add(-5*time.Minute - time.Second), want: client.ErrWebhookTimestamp},
-		"the second of two":           {change: set("webhook-signature", other+" "+right)},
-		"the first of two":            {change: set("webhook-signature", right+" "+other)},
-		"among later versions":        {change: set("webhook-signature", "v2,AAAA v1a,"+right[3:]+" "+right)},
-		"of another secret":           {change: set("webhook-signature", other), want: client.ErrWebhookSignature},
-		"of a later version":          {change: set("webhook-signature", "v2,"+right[3:]), want: client.ErrWebhookSignature},
-		"without a version":           {change: set("webhook-signature", right[3:]), want: client.ErrWebhookSignature},
-		"cut off":                     {change: set("webhook-signature", short), want: client.ErrWebhookSignature},
-		"empty":                       {change: set("webhook-signature", "v1,"), want: client.ErrWebhookSignature},
-		"no base64":                   {change: set("webhook-signature", "v1,*"), want: client.ErrWebhookSignature},
-		"another body":                {body: strings.Replace(hookBody, "0.10", "9.10", 1), want: client.ErrWebhookSignature},
-		"another space":               {body: hookBody + " ", want: client.ErrWebhookSignature},
-		"another id":                  {change: set("webhook-id", "f"), want: client.ErrWebhookSignature},
-		"another time":                {change: set("webhook-timestamp", "1700000001"), want: client.ErrWebhookSignature},
-		"the same time, spelt anew":   {change: set("webhook-timestamp", "+1700000000"), want: client.ErrWebhookSignature},
-		"a time before all":           {change: set("webhook-timestamp", "-9223372036854775808"), want: client.ErrWebhookTimestamp},
-		"a time after all":            {change: set("webhook-timestamp", "9223372036854775807"), want: client.ErrWebhookTimestamp},
-		"a time that is none":         {change: set("webhook-timestamp", "now"), want: client.ErrWebhookHeaders},
-		"no time":                     {change: func(h http.Header) { h.Del("webhook-timestamp") }, want: client.ErrWebhookHeaders},
-		"no id":                       {change: func(h http.Header) { h.Del("webhook-id") }, want: client.ErrWebhookHeaders},
-		"no signature":                {change: func(h http.Header) { h.Del("webhook-signature") }, want: client.ErrWebhookHeaders},
-		"two ids":                     {change: func(h http.Header) { h.Add("webhook-id", "e") }, want: client.ErrWebhookHeaders},
+		"right":                     {},
+		"as late as allowed":        {now: hookTime.Add(5 * time.Minute)},
+		"as early as allowed":       {now: hookTime.Add(-5 * time.Minute)},
+		"too late":                  {now: hookTime.Add(5*time.Minute + time.Second), want: client.ErrWebhookTimestamp},
+		"too early":                 {now: hookTime.Add(-5*time.Minute - time.Second), want: client.ErrWebhookTimestamp},
+		"the second of two":         {change: set("webhook-signature", other+" "+right)},
+		"the first of two":          {change: set("webhook-signature", right+" "+other)},
+		"among later versions":      {change: set("webhook-signature", "v2,AAAA v1a,"+right[3:]+" "+right)},
+		"of another secret":         {change: set("webhook-signature", other), want: client.ErrWebhookSignature},
+		"of a later version":        {change: set("webhook-signature", "v2,"+right[3:]), want: client.ErrWebhookSignature},
+		"without a version":         {change: set("webhook-signature", right[3:]), want: client.ErrWebhookSignature},
+		"cut off":                   {change: set("webhook-signature", short), want: client.ErrWebhookSignature},
+		"empty":                     {change: set("webhook-signature", "v1,"), want: client.ErrWebhookSignature},
+		"no base64":                 {change: set("webhook-signature", "v1,*"), want: client.ErrWebhookSignature},
+		"another body":              {body: strings.Replace(hookBody, "0.10", "9.10", 1), want: client.ErrWebhookSignature},
+		"another space":             {body: hookBody + " ", want: client.ErrWebhookSignature},
+		"another id":                {change: set("webhook-id", "f"), want: client.ErrWebhookSignature},
+		"another time":              {change: set("webhook-timestamp", "1700000001"), want: client.ErrWebhookSignature},
+		"the same time, spelt anew": {change: set("webhook-timestamp", "+1700000000"), want: client.ErrWebhookSignature},
+		"a time before all": {change: set("webhook-timestamp", "-9223372036854775808"),
+			want: client.ErrWebhookTimestamp},
+		"a time after all": {change: set("webhook-timestamp", "9223372036854775807"),
+			want: client.ErrWebhookTimestamp},
+		"a time that is none": {change: set("webhook-timestamp", "now"), want: client.ErrWebhookHeaders},
+		"no time": {change: func(h http.Header) {
+			h.Del("webhook-timestamp")
+		}, want: client.ErrWebhookHeaders},
+		"no id": {change: func(h http.Header) { h.Del("webhook-id") }, want: client.ErrWebhookHeaders},
+		"no signature": {change: func(h http.Header) {
+			h.Del("webhook-signature")
+		}, want: client.ErrWebhookHeaders},
+		"two ids": {change: func(h http.Header) {
+			h.Add("webhook-id", "e")
+		}, want: client.ErrWebhookHeaders},
 		"a secret without its mark":   {secret: hookSecret[6:], want: client.ErrWebhookSecret},
 		"a secret that is no base64":  {secret: "whsec_*", want: client.ErrWebhookSecret},
 		"a secret that holds nothing": {secret: "whsec_", want: client.ErrWebhookSecret},
@@ -111,7 +119,8 @@ func TestVerifyWebhook(t *testing.T) {
 			if !errors.Is(err, c.want) || err != nil && event != (client.Event{}) {
 				t.Errorf("gives %+v, %v, want %v", event, err, c.want)
 			}
-			if c.want == nil && (event.EventID != "e" || event.Event != client.EventDeposit || event.Deposit == nil || event.Deposit.Amount != "0.10" || event.Charge != nil) {
+			if c.want == nil && (event.EventID != "e" || event.Event != client.EventDeposit || event.Deposit == nil ||
+				event.Deposit.Amount != "0.10" || event.Charge != nil) {
 				t.Errorf("the event is %+v", event)
 			}
 		})
@@ -120,7 +129,8 @@ func TestVerifyWebhook(t *testing.T) {
 
 func TestASignedBodyThatIsNoEvent(t *testing.T) {
 	t.Parallel()
-	if event, err := client.VerifyWebhook(hookSecret, hookHeader(hookTime, sign(t, hookSecret, hookTime, "[")), []byte("["), hookTime); err == nil {
+	if event, err := client.VerifyWebhook(hookSecret, hookHeader(hookTime, sign(t, hookSecret, hookTime, "[")),
+		[]byte("["), hookTime); err == nil {
 		t.Errorf("it is %+v", event)
 	}
 }
@@ -139,7 +149,8 @@ func FuzzVerifyWebhook(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id, stamp, signature string, body []byte) {
 		h := http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {stamp}, "Webhook-Signature": {signature}}
 		_, err := client.VerifyWebhook(hookSecret, h, body, now)
-		believed := err == nil || !errors.Is(err, client.ErrWebhookHeaders) && !errors.Is(err, client.ErrWebhookTimestamp) && !errors.Is(err, client.ErrWebhookSignature)
+		believed := err == nil || !errors.Is(err, client.ErrWebhookHeaders) && !errors.Is(err, client.ErrWebhookTimestamp) &&
+			!errors.Is(err, client.ErrWebhookSignature)
 		if theirs := hook.VerifyIgnoringTimestamp(body, h) == nil; believed && !theirs {
 			t.Fatalf("id %q, time %q and signature %q are believed", id, stamp, signature)
 		}

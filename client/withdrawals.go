@@ -50,22 +50,29 @@ type withdrawalAnswer struct {
 
 // Withdraw takes amount and fee from the balance and queues the payment. Errors: UnsupportedCurrency, InvalidAmount,
 // InvalidAddress, BelowMinimum, AboveMaximum, InsufficientBalance, DestinationRefused, SecretRequired, InvalidSecret,
-// WithdrawalsFrozen, IdempotencyConflict. None of them moved money. After an error that is no *Error, ask again with the
-// same IdempotencyKey.
+// WithdrawalsFrozen, IdempotencyConflict. None of them moved money. After an error that is no *Error, ask again with
+// the same IdempotencyKey.
 func (c *Client) Withdraw(ctx context.Context, n NewWithdrawal) (Withdrawal, error) {
-	answer, err := call[withdrawalAnswer](ctx, c, request{method: http.MethodPost, path: "account/withdraw", key: n.IdempotencyKey, secret: true,
-		values: map[string]any{"currency": n.Currency, "amount": n.Amount, "address": n.Address}})
+	answer, err := call[withdrawalAnswer](ctx, c, request{
+		method: http.MethodPost,
+		path:   "account/withdraw",
+		key:    n.IdempotencyKey,
+		secret: true,
+		values: map[string]any{"currency": n.Currency, "amount": n.Amount, "address": n.Address},
+	})
 	return answer.Withdrawal, err
 }
 
 // Withdrawal returns a withdrawal. The error is NotFound for one that is unknown or another account's.
 func (c *Client) Withdrawal(ctx context.Context, withdrawalID string) (Withdrawal, error) {
-	answer, err := call[withdrawalAnswer](ctx, c, request{method: http.MethodGet, path: "account/withdrawal", values: map[string]any{"withdrawalID": withdrawalID}})
+	answer, err := call[withdrawalAnswer](ctx, c,
+		request{method: http.MethodGet, path: "account/withdrawal", values: map[string]any{"withdrawalID": withdrawalID}})
 	return answer.Withdrawal, err
 }
 
 // Withdrawals lists the account's withdrawals.
 func (c *Client) Withdrawals(ctx context.Context, p Page) (List[Withdrawal], error) {
-	answer, err := call[withdrawalAnswer](ctx, c, request{method: http.MethodGet, path: "account/withdrawals", values: p.values(nil)})
+	answer, err := call[withdrawalAnswer](ctx, c,
+		request{method: http.MethodGet, path: "account/withdrawals", values: p.values(nil)})
 	return List[Withdrawal]{answer.Withdrawals, answer.NextCursor}, err
 }

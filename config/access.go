@@ -9,15 +9,15 @@ import (
 	"github.com/bursar/bursar/netpolicy"
 )
 
-// Limits are the rates that the file names for what one client may ask of a process. A nil Rate is not named: the default
-// of the network stands, which on Regtest is none.
+// Limits are the rates that the file names for what one client may ask of a process. A nil Rate is not named: the
+// default of the network stands, which on Regtest is none.
 type Limits struct {
-	Read     *Rate // of one key: requests that change nothing
-	Change   *Rate // of one key: requests that make or change wallets, charges and webhooks
-	Withdraw *Rate // of one key: withdrawals
-	Trial    *Rate // of one account: test events
-	Address  *Rate // of one client address, whatever its keys
-	Failed   *Rate // of one client address: keys and secrets that were not right
+	Read         *Rate // of one key: requests that change nothing
+	Change       *Rate // of one key: requests that make or change wallets, charges and webhooks
+	Withdraw     *Rate // of one key: withdrawals
+	TestDelivery *Rate // of one account: test events
+	Address      *Rate // of one client address, whatever its keys
+	Failed       *Rate // of one client address: keys and secrets that were not right
 }
 
 // Rate is Count times in Per in the long run, and Burst at once. The zero Rate is no limit.
@@ -55,7 +55,7 @@ var limitsSettings = []setting[Limits]{
 	{"read", func(r *reader, n *node, to *Limits) { keepRate(&to.Read)(r.rate(n)) }},
 	{"change", func(r *reader, n *node, to *Limits) { keepRate(&to.Change)(r.rate(n)) }},
 	{"withdraw", func(r *reader, n *node, to *Limits) { keepRate(&to.Withdraw)(r.rate(n)) }},
-	{"trial", func(r *reader, n *node, to *Limits) { keepRate(&to.Trial)(r.rate(n)) }},
+	{"trial", func(r *reader, n *node, to *Limits) { keepRate(&to.TestDelivery)(r.rate(n)) }},
 	{"address", func(r *reader, n *node, to *Limits) { keepRate(&to.Address)(r.rate(n)) }},
 	{"failed", func(r *reader, n *node, to *Limits) { keepRate(&to.Failed)(r.rate(n)) }},
 }
@@ -78,7 +78,8 @@ var withdrawalsSettings = []setting[withdrawalsDraft]{
 	{"destination_hold", func(r *reader, n *node, to *withdrawalsDraft) {
 		hold, ok := r.duration(n, time.Second, maxHold)
 		if ok && to.network == Mainnet && hold < leastHold {
-			r.fail(n, "%s is less than %s, the least on mainnet: whoever adds an address must not outrun those who watch", hold, leastHold)
+			r.fail(n, "%s is less than %s, the least on mainnet: whoever adds an address must not outrun those who watch", hold,
+				leastHold)
 			return
 		}
 		keep(&to.DestinationHold)(hold, ok)

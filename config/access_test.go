@@ -31,7 +31,7 @@ withdrawals: {destination_hold: 72h}
 		"read":     {cfg.Limits.Read, config.Rate{Count: 60, Per: time.Minute, Burst: 3}},
 		"change":   {cfg.Limits.Change, config.Rate{Count: 200, Per: time.Second, Burst: 1000}},
 		"withdraw": {cfg.Limits.Withdraw, config.Rate{Count: 5, Per: time.Hour, Burst: 2}},
-		"trial":    {cfg.Limits.Trial, config.Rate{Count: 3, Per: time.Minute, Burst: 4}},
+		"trial":    {cfg.Limits.TestDelivery, config.Rate{Count: 3, Per: time.Minute, Burst: 4}},
 		"address":  {cfg.Limits.Address, config.Rate{Count: 7, Per: time.Second, Burst: 14}},
 		"failed":   {cfg.Limits.Failed, config.Rate{}},
 	} {
@@ -39,11 +39,13 @@ withdrawals: {destination_hold: 72h}
 			t.Errorf("%s is %+v, want %+v", name, rate.got, rate.want)
 		}
 	}
-	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("fd00::/8")}
+	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.0.0/16"),
+		netip.MustParsePrefix("fd00::/8")}
 	if !slices.Equal(cfg.Proxies, want) || cfg.ProxyHeader != config.Forwarded {
 		t.Errorf("proxies are %v with %s", cfg.Proxies, cfg.ProxyHeader)
 	}
-	if !slices.Equal(cfg.ClientNetworks, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}) || cfg.Withdrawals.DestinationHold != 72*time.Hour {
+	if !slices.Equal(cfg.ClientNetworks, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}) ||
+		cfg.Withdrawals.DestinationHold != 72*time.Hour {
 		t.Errorf("clients of %v, a hold of %s", cfg.ClientNetworks, cfg.Withdrawals.DestinationHold)
 	}
 }
@@ -51,20 +53,25 @@ withdrawals: {destination_hold: 72h}
 func TestDefaultsOfAccess(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "limits:\nproxies: []\nwithdrawals: {}")
-	if cfg.Limits != (config.Limits{}) || cfg.Proxies != nil || cfg.ClientNetworks != nil || cfg.ProxyHeader != config.XForwardedFor || cfg.Withdrawals.DestinationHold != 24*time.Hour {
+	if cfg.Limits != (config.Limits{}) || cfg.Proxies != nil || cfg.ClientNetworks != nil ||
+		cfg.ProxyHeader != config.XForwardedFor || cfg.Withdrawals.DestinationHold != 24*time.Hour {
 		t.Errorf("the defaults are %+v", cfg)
 	}
-	if got := parse(t, "limits: {withdraw: 30/m}").Limits; got.Read != nil || *got.Withdraw != (config.Rate{Count: 30, Per: time.Minute, Burst: 1}) {
+	if got := parse(t, "limits: {withdraw: 30/m}").Limits; got.Read != nil ||
+		*got.Withdraw != (config.Rate{Count: 30, Per: time.Minute, Burst: 1}) {
 		t.Errorf("one limit gives %+v", got)
 	}
 }
 
 func TestAccessInTheEnvironment(t *testing.T) {
 	t.Parallel()
-	cfg := parse(t, "limits: {withdraw: 1/s}\nproxies: 10.0.0.0/8", "BURSAR_LIMITS_WITHDRAW=off", "BURSAR_LIMITS_ALL=3/s", "BURSAR_PROXIES=10.1.0.0/16, fd00::/8",
+	cfg := parse(t, "limits: {withdraw: 1/s}\nproxies: 10.0.0.0/8", "BURSAR_LIMITS_WITHDRAW=off", "BURSAR_LIMITS_ALL=3/s",
+		"BURSAR_PROXIES=10.1.0.0/16, fd00::/8",
 		"BURSAR_PROXY_HEADER=Forwarded", "BURSAR_CLIENT_NETWORKS=192.0.2.0/24", "BURSAR_WITHDRAWALS_DESTINATION_HOLD=48h")
-	if *cfg.Limits.Withdraw != (config.Rate{}) || *cfg.Limits.Read != (config.Rate{Count: 3, Per: time.Second, Burst: 6}) || len(cfg.Proxies) != 2 ||
-		cfg.ProxyHeader != config.Forwarded || len(cfg.ClientNetworks) != 1 || cfg.Withdrawals.DestinationHold != 48*time.Hour {
+	if *cfg.Limits.Withdraw != (config.Rate{}) ||
+		*cfg.Limits.Read != (config.Rate{Count: 3, Per: time.Second, Burst: 6}) || len(cfg.Proxies) != 2 ||
+		cfg.ProxyHeader != config.Forwarded || len(cfg.ClientNetworks) != 1 ||
+		cfg.Withdrawals.DestinationHold != 48*time.Hour {
 		t.Errorf("got %+v", cfg)
 	}
 }
@@ -74,7 +81,8 @@ func TestAShortHoldIsForTests(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"0s": 0, "1s": time.Second, "1h": time.Hour} {
 		for _, network := range []string{"regtest", "testnet"} {
-			if got := parse(t, "network: "+network+"\nwithdrawals: {destination_hold: "+text+"}").Withdrawals.DestinationHold; got != want {
+			if got := parse(t, "network: "+network+"\nwithdrawals: {destination_hold: "+text+
+				"}").Withdrawals.DestinationHold; got != want {
 				t.Errorf("%s on %s is %s", text, network, got)
 			}
 		}
@@ -84,27 +92,44 @@ func TestAShortHoldIsForTests(t *testing.T) {
 func TestMistakesOfAccess(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, variable, want string }{
-		{"limits:\n  read: 5", "", `bursar.yaml:2: limits.read: "5" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
-		{"limits: {read: 0/s}", "", `bursar.yaml:1: limits.read: "0/s" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
-		{"limits: {read: 5/d}", "", `bursar.yaml:1: limits.read: "5/d" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
-		{"limits: {read: 0.5/s}", "", `bursar.yaml:1: limits.read: "0.5/s" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
-		{"limits: {read: 5/s burst 0}", "", `bursar.yaml:1: limits.read: "5/s burst 0" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
-		{"limits: {read: 2000000/s}", "", `bursar.yaml:1: limits.read: "2000000/s" is out of range; at most 1000000 are allowed`},
+		{"limits:\n  read: 5", "",
+			`bursar.yaml:2: limits.read: "5" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
+		{"limits: {read: 0/s}", "",
+			`bursar.yaml:1: limits.read: "0/s" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
+		{"limits: {read: 5/d}", "",
+			`bursar.yaml:1: limits.read: "5/d" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
+		{"limits: {read: 0.5/s}", "",
+			`bursar.yaml:1: limits.read: "0.5/s" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
+		{"limits: {read: 5/s burst 0}", "",
+			`bursar.yaml:1: limits.read: "5/s burst 0" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
+		{"limits: {read: 2000000/s}", "",
+			`bursar.yaml:1: limits.read: "2000000/s" is out of range; at most 1000000 are allowed`},
 		{"limits: {read: }", "", `bursar.yaml:1: limits.read: it is empty: write a value, or leave the key out`},
 		{"limits: off", "", `bursar.yaml:1: limits: this is a single value; a section with keys below it is expected`},
 		{"limits: {withdrawals: 5/s}", "", `bursar.yaml:1: limits: unknown key "withdrawals" (did you mean withdraw?)`},
-		{"", "BURSAR_LIMITS_WITHDRAWAL=5/s", `BURSAR_LIMITS_WITHDRAWAL: there is no such setting (did you mean BURSAR_LIMITS_WITHDRAW?)`},
-		{"", "BURSAR_LIMITS_READ=lots", `BURSAR_LIMITS_READ: "lots" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
-		{"proxies: [0.0.0.0/0]", "", `bursar.yaml:1: proxies: 0.0.0.0/0 is everybody: any client could say where it comes from`},
+		{"", "BURSAR_LIMITS_WITHDRAWAL=5/s",
+			`BURSAR_LIMITS_WITHDRAWAL: there is no such setting (did you mean BURSAR_LIMITS_WITHDRAW?)`},
+		{"", "BURSAR_LIMITS_READ=lots",
+			`BURSAR_LIMITS_READ: "lots" is not a rate, such as 200/s, 30/m or 200/s burst 400; off is no limit`},
+		{"proxies: [0.0.0.0/0]", "",
+			`bursar.yaml:1: proxies: 0.0.0.0/0 is everybody: any client could say where it comes from`},
 		{"proxies: ['::/0']", "", `bursar.yaml:1: proxies: ::/0 is everybody: any client could say where it comes from`},
-		{"proxies: ['::ffff:0.0.0.0/96']", "", `bursar.yaml:1: proxies: 0.0.0.0/0 is everybody: any client could say where it comes from`},
-		{"proxies: [10.0.0.1]", "", `bursar.yaml:1: proxies: "10.0.0.1" is not a network, such as 10.0.0.0/8 or 127.0.0.1/32`},
-		{"\nproxy_header: X-Real-IP", "", `bursar.yaml:2: proxy_header: "X-Real-IP" is unknown; allowed are X-Forwarded-For, Forwarded`},
-		{"client_networks: [192.0.2.1/24]", "", `bursar.yaml:1: client_networks: "192.0.2.1/24" is not a network: did you mean 192.0.2.0/24?`},
-		{"withdrawals: {destination_hold: 1d}", "", `bursar.yaml:1: withdrawals.destination_hold: "1d" is not a duration that is allowed: 0s, or 1s to 720h0m0s, such as 200ms`},
-		{"withdrawals: {destination_hold: 0s}", "", `bursar.yaml:1: withdrawals.destination_hold: 0s is less than 1h0m0s, the least on mainnet: whoever adds an address must not outrun those who watch`},
-		{"withdrawals: {destination_hold: 10m}\nnetwork: mainnet", "", `bursar.yaml:1: withdrawals.destination_hold: 10m0s is less than 1h0m0s, the least on mainnet: whoever adds an address must not outrun those who watch`},
-		{"", "BURSAR_WITHDRAWALS_DESTINATION_HOLD=5m", `BURSAR_WITHDRAWALS_DESTINATION_HOLD: 5m0s is less than 1h0m0s, the least on mainnet: whoever adds an address must not outrun those who watch`},
+		{"proxies: ['::ffff:0.0.0.0/96']", "",
+			`bursar.yaml:1: proxies: 0.0.0.0/0 is everybody: any client could say where it comes from`},
+		{"proxies: [10.0.0.1]", "",
+			`bursar.yaml:1: proxies: "10.0.0.1" is not a network, such as 10.0.0.0/8 or 127.0.0.1/32`},
+		{"\nproxy_header: X-Real-IP", "",
+			`bursar.yaml:2: proxy_header: "X-Real-IP" is unknown; allowed are X-Forwarded-For, Forwarded`},
+		{"client_networks: [192.0.2.1/24]", "",
+			`bursar.yaml:1: client_networks: "192.0.2.1/24" is not a network: did you mean 192.0.2.0/24?`},
+		{"withdrawals: {destination_hold: 1d}", "",
+			`bursar.yaml:1: withdrawals.destination_hold: "1d" is not a duration that is allowed: 0s, or 1s to 720h0m0s, such as 200ms`},
+		{"withdrawals: {destination_hold: 0s}", "",
+			`bursar.yaml:1: withdrawals.destination_hold: 0s is less than 1h0m0s, the least on mainnet: whoever adds an address must not outrun those who watch`},
+		{"withdrawals: {destination_hold: 10m}\nnetwork: mainnet", "",
+			`bursar.yaml:1: withdrawals.destination_hold: 10m0s is less than 1h0m0s, the least on mainnet: whoever adds an address must not outrun those who watch`},
+		{"", "BURSAR_WITHDRAWALS_DESTINATION_HOLD=5m",
+			`BURSAR_WITHDRAWALS_DESTINATION_HOLD: 5m0s is less than 1h0m0s, the least on mainnet: whoever adds an address must not outrun those who watch`},
 		{"withdrawals: {hold: 24h}", "", `bursar.yaml:1: withdrawals: unknown key "hold"; allowed are destination_hold`},
 	} {
 		_, err := config.Parse("bursar.yaml", []byte(test.text), []string{test.variable})

@@ -186,7 +186,8 @@ func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig 
 		r.fail(n, "rpc is required: the URL of a node, or a list of them")
 	}
 	if len(d.Solid) > 0 && len(d.Solid) != len(d.RPC) {
-		r.fail(n.field(solidKey), "it names %d URLs for the %d of rpc; write one for each, in their order", len(d.Solid), len(d.RPC))
+		r.fail(n.field(solidKey), "it names %d URLs for the %d of rpc; write one for each, in their order", len(d.Solid),
+			len(d.RPC))
 	}
 	if tip := n.field("min_tip"); tip != nil && d.MaxFeeRate.Less(d.MinTip) {
 		r.fail(tip, "it is above max_fee_rate, which is %s gwei", d.MaxFeeRate.Decimal(f.RateDecimals, 0))
@@ -195,7 +196,8 @@ func (r *reader) chain(n *node, id bursar.ChainID, network Network) ChainConfig 
 		r.fail(n.field("network_id"), "the network id of mainnet is 0; another network needs network: testnet or regtest")
 	}
 	if known, fixed := f.ChainIDs[network], n.field("chain_id"); known != 0 && d.ChainID != known {
-		r.fail(fixed, "%d is not the chain id of %s on %s, which is %d; private chains need network: regtest", d.ChainID, id, network, known)
+		r.fail(fixed, "%d is not the chain id of %s on %s, which is %d; private chains need network: regtest", d.ChainID, id,
+			network, known)
 	}
 	return d.ChainConfig
 }

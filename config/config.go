@@ -3,8 +3,8 @@
 // It owns what the keys are called, what they may hold and what stands in for those that are left out. It opens nothing
 // but the file: whether a node or a database answers is not its business, and a token's contract is kept as it was
 // written, since only the chain's adapter knows its canonical form. Its invariants: a Config it returns has no mistake
-// that can be seen without asking anybody; an amount is read from its digits and never through a float; a URL, which may
-// carry a password, appears in no error and is never printed.
+// that can be seen without asking anybody; an amount is read from its digits and never through a float; a URL, which
+// may carry a password, appears in no error and is never printed.
 //
 // Every key has an environment variable: BURSAR_ and the path of the key in capitals, with an underscore for each dot
 // and hyphen, as in BURSAR_LISTEN, BURSAR_CHAINS_BITCOIN_RPC (a list, with commas between) and
@@ -43,8 +43,8 @@ const (
 // Failover says what the operator knows of a failover of the database.
 type Failover string
 
-// The failovers. A synchronous one loses no commit that was acknowledged: Patroni's synchronous_mode promises that. Of an unknown
-// one everything is reckoned with.
+// The failovers. A synchronous one loses no commit that was acknowledged: Patroni's synchronous_mode promises that. Of
+// an unknown one everything is reckoned with.
 const (
 	FailoverUnknown     Failover = "unknown"
 	FailoverSynchronous Failover = "synchronous"
@@ -118,8 +118,8 @@ func readFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-// Parse is Load for a text that is there already. The name stands in its errors, and its folder is what relative paths are
-// relative to.
+// Parse is Load for a text that is there already. The name stands in its errors, and its folder is what relative paths
+// are relative to.
 func Parse(name string, text []byte, env []string) (Config, error) {
 	r := &reader{name: name}
 	root := r.tree(text)

@@ -49,7 +49,8 @@ func currency(t *testing.T, cfg config.Config, code bursar.CurrencyCode) bursar.
 func TestAnEmptyFileGivesTheDefaults(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, "")
-	if cfg.Listen != "127.0.0.1:8080" || cfg.AdminListen != "127.0.0.1:8081" || cfg.Network != config.Mainnet || cfg.PollInterval != 0 {
+	if cfg.Listen != "127.0.0.1:8080" || cfg.AdminListen != "127.0.0.1:8081" || cfg.Network != config.Mainnet ||
+		cfg.PollInterval != 0 {
 		t.Errorf("the defaults are %+v", cfg)
 	}
 	if cfg.Database.Reveal() != "sqlite:bursar.db" || cfg.SeedFile != "seed.age" {
@@ -58,14 +59,16 @@ func TestAnEmptyFileGivesTheDefaults(t *testing.T) {
 	if !reflect.DeepEqual(cfg.Registry.All(), bursar.Standard()) {
 		t.Error("the registry is not the standard one")
 	}
-	if len(cfg.Chains) != 0 || len(cfg.Off) != len(bursar.Standard()) || cfg.Off["BTC"] != "its chain bitcoin is not configured" {
+	if len(cfg.Chains) != 0 || len(cfg.Off) != len(bursar.Standard()) ||
+		cfg.Off["BTC"] != "its chain bitcoin is not configured" {
 		t.Errorf("chains %v, off %v", cfg.Chains, cfg.Off)
 	}
 }
 
 func TestDefaultsOfChains(t *testing.T) {
 	t.Parallel()
-	const all = "chains: {bitcoin: {rpc: 'http://a'}, litecoin: {rpc: 'http://a'}, ethereum: {rpc: 'http://a'}, bsc: {rpc: 'http://a'}, " +
+	const all = "chains: {bitcoin: {rpc: 'http://a'}, litecoin: {rpc: 'http://a'}, ethereum: {rpc: 'http://a'}, bsc: " +
+		"{rpc: 'http://a'}, " +
 		"polygon: {rpc: 'http://a'}, tron: {rpc: 'http://a'}, solana: {rpc: 'http://a'}, xrpl: {rpc: 'http://a'}}\nnetwork: "
 	for _, test := range []struct {
 		network string
@@ -79,7 +82,8 @@ func TestDefaultsOfChains(t *testing.T) {
 		t.Run(test.network, func(t *testing.T) {
 			t.Parallel()
 			cfg := parse(t, all+test.network)
-			if got := [3]uint64{cfg.Chains["ethereum"].ChainID, cfg.Chains["bsc"].ChainID, cfg.Chains["polygon"].ChainID}; got != test.ids {
+			if got := [3]uint64{cfg.Chains["ethereum"].ChainID, cfg.Chains["bsc"].ChainID,
+				cfg.Chains["polygon"].ChainID}; got != test.ids {
 				t.Errorf("chain ids are %v", got)
 			}
 			var off []bursar.CurrencyCode
@@ -93,7 +97,8 @@ func TestDefaultsOfChains(t *testing.T) {
 			if btc.Confirmations != 3 || ltc.Confirmations != 24 || eth.FinalityBlocks != 0 || eth.StartHeight != nil {
 				t.Errorf("finality is %+v, %+v, %+v", btc, ltc, eth)
 			}
-			if btc.MaxFeeRate != bursar.Units(500) || eth.MaxFeeRate != amount(t, "300", 9) || btc.MaxFee != amount(t, "0.05", 8) {
+			if btc.MaxFeeRate != bursar.Units(500) || eth.MaxFeeRate != amount(t, "300", 9) ||
+				btc.MaxFee != amount(t, "0.05", 8) {
 				t.Errorf("caps are %v, %v, %v", btc.MaxFeeRate, eth.MaxFeeRate, btc.MaxFee)
 			}
 			for id, c := range cfg.Chains {
@@ -120,8 +125,10 @@ func TestTheExampleFile(t *testing.T) {
 	if got := cfg.Chains["polygon"].URLs(); !slices.Equal(got, []string{"http://127.0.0.1:8547"}) {
 		t.Errorf("polygon's URLs are %v", got)
 	}
-	added := bursar.Currency{Code: "USDC-BSC", Chain: "bsc", Contract: "0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d", Decimals: 18, Places: 2,
-		Minimum: amount(t, "1", 18), WithdrawalMinimum: amount(t, "1", 18), WithdrawalFee: bursar.Fee{Fixed: amount(t, "0.5", 18)}}
+	added := bursar.Currency{Code: "USDC-BSC", Chain: "bsc", Contract: "0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d",
+		Decimals: 18, Places: 2,
+		Minimum: amount(t, "1", 18), WithdrawalMinimum: amount(t, "1", 18),
+		WithdrawalFee: bursar.Fee{Fixed: amount(t, "0.5", 18)}}
 	if got := currency(t, cfg, "USDC-BSC"); !reflect.DeepEqual(got, added) {
 		t.Errorf("the new currency is %+v", got)
 	}
@@ -144,13 +151,16 @@ currencies:
   AVAX: {chain: avalanche, decimals: 18, minimum: 0.1}
 `)
 	btc := currency(t, cfg, "BTC")
-	if btc.Minimum != bursar.Units(20000) || btc.WithdrawalMaximum != bursar.Units(2_0000_0000) || btc.ApprovalAbove != bursar.Units(1_5000_0000) {
+	if btc.Minimum != bursar.Units(20000) || btc.WithdrawalMaximum != bursar.Units(2_0000_0000) ||
+		btc.ApprovalAbove != bursar.Units(1_5000_0000) {
 		t.Errorf("BTC's limits are %+v", btc)
 	}
-	if btc.DepositFee != (bursar.Fee{Millionths: 5000}) || btc.WithdrawalFee != (bursar.Fee{Network: true, Millionths: 10_000, Fixed: bursar.Units(10_000)}) {
+	if btc.DepositFee != (bursar.Fee{Millionths: 5000}) ||
+		btc.WithdrawalFee != (bursar.Fee{Network: true, Millionths: 10_000, Fixed: bursar.Units(10_000)}) {
 		t.Errorf("BTC's fees are %+v and %+v", btc.DepositFee, btc.WithdrawalFee)
 	}
-	if usdt := currency(t, cfg, "USDT"); usdt.Chain != "bsc" || usdt.Decimals != 18 || usdt.Places != 2 || usdt.Minimum != amount(t, "1", 18) {
+	if usdt := currency(t, cfg, "USDT"); usdt.Chain != "bsc" || usdt.Decimals != 18 || usdt.Places != 2 ||
+		usdt.Minimum != amount(t, "1", 18) {
 		t.Errorf("USDT on another chain is %+v", usdt)
 	}
 	if _, off := cfg.Off["USDT-MATIC"]; off || cfg.Off["USDC-MATIC"] != "its contract on this network is not configured" {
@@ -161,18 +171,23 @@ currencies:
 		t.Errorf("AVAX is %+v", avax)
 	}
 	c := cfg.Chains["avalanche"]
-	if c.Family != "evm" || c.ChainID != 43114 || c.FinalityBlocks != 12 || *c.StartHeight != 7 || c.MaxFee != amount(t, "1.5", 18) || c.MaxFeeRate != bursar.Units(5e8) {
+	if c.Family != "evm" || c.ChainID != 43114 || c.FinalityBlocks != 12 || *c.StartHeight != 7 ||
+		c.MaxFee != amount(t, "1.5", 18) || c.MaxFeeRate != bursar.Units(5e8) {
 		t.Errorf("the added chain is %+v", c)
 	}
 }
 
 func TestTheOthers(t *testing.T) {
 	t.Parallel()
-	cfg := parse(t, "webhooks: {allow_networks: [127.0.0.1/32, 'fd00::/8']}\npoll_interval: 200ms\nadmin_listen: off\nlisten: '[::1]:0'\ndatabase: postgres://u:p@h/db\nseed_file: /run/seed\ndatabase_failover: synchronous\nlease: 12s")
-	if want := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("fd00::/8")}; !slices.Equal(cfg.Webhooks.AllowNetworks, want) {
+	cfg := parse(t,
+		"webhooks: {allow_networks: [127.0.0.1/32, 'fd00::/8']}\npoll_interval: 200ms\nadmin_listen: off\nlisten: "+
+			"'[::1]:0'\ndatabase: postgres://u:p@h/db\nseed_file: /run/seed\ndatabase_failover: synchronous\nlease: 12s")
+	if want := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"),
+		netip.MustParsePrefix("fd00::/8")}; !slices.Equal(cfg.Webhooks.AllowNetworks, want) {
 		t.Errorf("networks are %v", cfg.Webhooks.AllowNetworks)
 	}
-	if cfg.PollInterval != 200*time.Millisecond || cfg.AdminListen != "" || cfg.Listen != "[::1]:0" || cfg.Database.Reveal() != "postgres://u:p@h/db" || cfg.SeedFile != "/run/seed" {
+	if cfg.PollInterval != 200*time.Millisecond || cfg.AdminListen != "" || cfg.Listen != "[::1]:0" ||
+		cfg.Database.Reveal() != "postgres://u:p@h/db" || cfg.SeedFile != "/run/seed" {
 		t.Errorf("the rest is %+v", cfg)
 	}
 	if none := parse(t, ""); cfg.Lease != 12*time.Second || none.Lease != 0 {
@@ -189,7 +204,8 @@ func TestTheOthers(t *testing.T) {
 func TestLoadSaysWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "none.yaml")
-	if _, err := config.Load(missing, nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "--config") {
+	if _, err := config.Load(missing, nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) ||
+		!strings.Contains(err.Error(), "--config") {
 		t.Errorf("a missing file gives %v", err)
 	}
 	large := filepath.Join(t.TempDir(), "large.yaml")
@@ -211,7 +227,8 @@ func TestNoURLIsEverPrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := fmt.Sprintf("%v %+v %#v %q %x %d %v %+v %#v", cfg, cfg, cfg, cfg.Database, cfg.Database, cfg.Database, holder, holder, &holder) + log.String() + string(encoded)
+	all := fmt.Sprintf("%v %+v %#v %q %x %d %v %+v %#v", cfg, cfg, cfg, cfg.Database, cfg.Database, cfg.Database, holder,
+		holder, &holder) + log.String() + string(encoded)
 	if strings.Contains(all, "hunter2") || strings.Contains(all, fmt.Sprintf("%x", "hunter2")) {
 		t.Errorf("a password is printed: %s", all)
 	}

@@ -21,7 +21,8 @@ type CreditStep struct {
 	Confirmations int
 }
 
-// Quorum is how many endpoints of different hosts must report a deposit of more than Above alike. The zero Quorum asks none.
+// Quorum is how many endpoints of different hosts must report a deposit of more than Above alike. The zero Quorum asks
+// none.
 type Quorum struct {
 	Endpoints int
 	Above     string
@@ -154,8 +155,8 @@ func (r *reader) creditQuorum(n *node, to *chainDraft) {
 	}
 }
 
-// applyCredit gives each currency what its chain's section asks for, in the currency's smallest units. What is finer than
-// those is cut off: a limit gets lower and never higher.
+// applyCredit gives each currency what its chain's section asks for, in the currency's smallest units. What is finer
+// than those is cut off: a limit gets lower and never higher.
 func applyCredit(list []bursar.Currency, cfg *Config) {
 	for i := range list {
 		c := &list[i]

@@ -50,8 +50,12 @@ var natureSettings = []setting[currencyDraft]{
 // limitSettings say what the operator asks for a currency.
 var limitSettings = []setting[currencyDraft]{
 	{"minimum", func(r *reader, n *node, to *currencyDraft) { keep(&to.Minimum)(r.amount(n, to.Decimals)) }},
-	{"withdrawal_minimum", func(r *reader, n *node, to *currencyDraft) { keep(&to.WithdrawalMinimum)(r.amount(n, to.Decimals)) }},
-	{"withdrawal_maximum", func(r *reader, n *node, to *currencyDraft) { keep(&to.WithdrawalMaximum)(r.amount(n, to.Decimals)) }},
+	{"withdrawal_minimum", func(r *reader, n *node, to *currencyDraft) {
+		keep(&to.WithdrawalMinimum)(r.amount(n, to.Decimals))
+	}},
+	{"withdrawal_maximum", func(r *reader, n *node, to *currencyDraft) {
+		keep(&to.WithdrawalMaximum)(r.amount(n, to.Decimals))
+	}},
 	{"approval_above", func(r *reader, n *node, to *currencyDraft) { keep(&to.ApprovalAbove)(r.amount(n, to.Decimals)) }},
 	{"hourly_limit", func(r *reader, n *node, to *currencyDraft) { keep(&to.HourlyLimit)(r.amount(n, to.Decimals)) }},
 	{"sweep_from", func(r *reader, n *node, to *currencyDraft) {
@@ -73,7 +77,9 @@ var limitSettings = []setting[currencyDraft]{
 	{"withdrawal_fee", func(r *reader, n *node, to *currencyDraft) {
 		fee, ok := r.fee(n, to.Decimals)
 		if ok && fee.Network && to.IsToken() {
-			r.fail(n, "the network fee of a token is paid in another coin, by you; allowed are an amount, a percentage, or both with a + between")
+			r.fail(n,
+				"the network fee of a token is paid in another coin, by you; allowed are an amount, a percentage, or both with "+
+					"a + between")
 			return
 		}
 		keep(&to.WithdrawalFee)(fee, ok)
@@ -231,7 +237,8 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 		r.fail(n, "tokens of %s are not supported", d.Chain)
 	}
 	if of.Family == chain.FamilySolana && d.Minimum.Less(solanaRent) {
-		r.fail(n.field("minimum"), "a deposit below %s SOL cannot stay on an address of its own: Solana takes rent from less", d.Exact(solanaRent))
+		r.fail(n.field("minimum"), "a deposit below %s SOL cannot stay on an address of its own: Solana takes rent from less",
+			d.Exact(solanaRent))
 	}
 	for _, c := range list {
 		if c.Code != d.Code && c.Chain == d.Chain && strings.EqualFold(c.Contract, d.Contract) {
@@ -242,7 +249,8 @@ func (r *reader) finish(d *currencyDraft, standard bool, list []bursar.Currency)
 		d.WithdrawalMaximum = d.HourlyLimit
 	}
 	if !d.HourlyLimit.IsZero() && d.HourlyLimit.Less(d.WithdrawalMaximum) {
-		r.fail(n, "hourly_limit is below withdrawal_maximum, which is %s: such a withdrawal would never be signed", d.Exact(d.WithdrawalMaximum))
+		r.fail(n, "hourly_limit is below withdrawal_maximum, which is %s: such a withdrawal would never be signed",
+			d.Exact(d.WithdrawalMaximum))
 	}
 	if !d.WithdrawalMaximum.IsZero() && d.WithdrawalMaximum.Less(d.WithdrawalMinimum) {
 		r.fail(n, "withdrawal_maximum is below withdrawal_minimum, which is %s", d.Exact(d.WithdrawalMinimum))

@@ -56,8 +56,8 @@ func (r *reader) overlay(root *node, env []string) {
 	}
 }
 
-// put sets a value below a section, making the sections between. Where the file has something else than a section, which
-// is a mistake that is noted elsewhere, it changes nothing.
+// put sets a value below a section, making the sections between. Where the file has something else than a section,
+// which is a mistake that is noted elsewhere, it changes nothing.
 func (n *node) put(path []string, value *node) {
 	if n.shape == isNothing {
 		n.shape = isSection
@@ -167,7 +167,8 @@ func locateRate(root *node, rest string) []string {
 func locateIn(root *node, section, rest string, keys []string, spell func(string) string) []string {
 	found, name := "", ""
 	for _, key := range keys {
-		if before, ok := strings.CutSuffix(rest, "_"+variable(strings.Split(key, ".")...)); ok && before != "" && len(key) > len(found) {
+		if before, ok := strings.CutSuffix(rest, "_"+variable(strings.Split(key, ".")...)); ok && before != "" &&
+			len(key) > len(found) {
 			found, name = key, before
 		}
 	}

@@ -19,28 +19,37 @@ chains:
 currencies:
   USDC-BSC: {chain: bsc, contract: "0x1", decimals: 18, minimum: 1}
 `, "HOME=/x", "BURSAR_LISTEN=127.0.0.1:2", "BURSAR_ADMIN_LISTEN=", "BURSAR_DATABASE=sqlite:here.db", "BURSAR_NETWORK=regtest",
-		"BURSAR_CHAINS_BITCOIN_RPC=http://a:1, http://b:2", "BURSAR_CHAINS_MY_EVM_CHAIN_ID=8", "BURSAR_CHAINS_LITECOIN_RPC=http://c",
-		"BURSAR_SIGNER_ADDRESS=unix:/run/s", "BURSAR_CHAINS_LITECOIN_HEADERS=X-Key: a b, X-Other:c", "BURSAR_CHAINS_NEW_ONE_RPC=http://d", "BURSAR_CHAINS_NEW_ONE_CHAIN_ID=9",
+		"BURSAR_CHAINS_BITCOIN_RPC=http://a:1, http://b:2", "BURSAR_CHAINS_MY_EVM_CHAIN_ID=8",
+		"BURSAR_CHAINS_LITECOIN_RPC=http://c",
+		"BURSAR_SIGNER_ADDRESS=unix:/run/s", "BURSAR_CHAINS_LITECOIN_HEADERS=X-Key: a b, X-Other:c",
+		"BURSAR_CHAINS_NEW_ONE_RPC=http://d", "BURSAR_CHAINS_NEW_ONE_CHAIN_ID=9",
 		"BURSAR_CURRENCIES_USDT_MATIC_WITHDRAWAL_MINIMUM=3", "BURSAR_CURRENCIES_USDC_BSC_MINIMUM=0.5",
-		"BURSAR_CURRENCIES_ABC_D_CHAIN=tron", "BURSAR_CURRENCIES_ABC_D_CONTRACT=T", "BURSAR_CURRENCIES_ABC_D_DECIMALS=6", "BURSAR_CURRENCIES_ABC_D_MINIMUM=2",
+		"BURSAR_CURRENCIES_ABC_D_CHAIN=tron", "BURSAR_CURRENCIES_ABC_D_CONTRACT=T", "BURSAR_CURRENCIES_ABC_D_DECIMALS=6",
+		"BURSAR_CURRENCIES_ABC_D_MINIMUM=2",
 		"BURSAR_WEBHOOKS_ALLOW_NETWORKS=10.0.0.0/8,127.0.0.1/32", "BURSAR_POLL_INTERVAL=200ms", "BURSAR_SEED_FILE=s.age",
-		"BURSAR_PASSPHRASE=x", "BURSAR_PASSPHRASE_FILE=y", "BURSAR_SERVICE_HOST=10.0.0.1", "BURSAR_PORT_8080_TCP_ADDR=10.0.0.1", "BURSAR_BITCOIND=/x")
-	if cfg.Listen != "127.0.0.1:2" || cfg.AdminListen != "127.0.0.1:8081" || cfg.Database.Reveal() != "sqlite:here.db" || cfg.Network != config.Regtest || cfg.SeedFile != "s.age" {
+		"BURSAR_PASSPHRASE=x", "BURSAR_PASSPHRASE_FILE=y", "BURSAR_SERVICE_HOST=10.0.0.1",
+		"BURSAR_PORT_8080_TCP_ADDR=10.0.0.1", "BURSAR_BITCOIND=/x")
+	if cfg.Listen != "127.0.0.1:2" || cfg.AdminListen != "127.0.0.1:8081" || cfg.Database.Reveal() != "sqlite:here.db" ||
+		cfg.Network != config.Regtest || cfg.SeedFile != "s.age" {
 		t.Errorf("got %+v", cfg)
 	}
-	if got := cfg.Chains["bitcoin"]; !slices.Equal(got.URLs(), []string{"http://a:1", "http://b:2"}) || got.Confirmations != 5 {
+	if got := cfg.Chains["bitcoin"]; !slices.Equal(got.URLs(), []string{"http://a:1", "http://b:2"}) ||
+		got.Confirmations != 5 {
 		t.Errorf("bitcoin is %+v with %v", got, got.URLs())
 	}
-	if got := cfg.Chains["litecoin"].HeadersInClear(); !maps.Equal(got, map[string]string{"X-Key": "a b", "X-Other": "c"}) {
+	if got := cfg.Chains["litecoin"].HeadersInClear(); !maps.Equal(got,
+		map[string]string{"X-Key": "a b", "X-Other": "c"}) {
 		t.Errorf("litecoin's headers are %v", got)
 	}
 	if !cfg.Signer.Remote() || cfg.Signer.Address != "unix:/run/s" {
 		t.Errorf("the signer is %+v", cfg.Signer)
 	}
-	if cfg.Chains["my-evm"].ChainID != 8 || cfg.Chains["new-one"].ChainID != 9 || len(cfg.Chains["litecoin"].RPC) != 1 || len(cfg.Chains) != 4 {
+	if cfg.Chains["my-evm"].ChainID != 8 || cfg.Chains["new-one"].ChainID != 9 || len(cfg.Chains["litecoin"].RPC) != 1 ||
+		len(cfg.Chains) != 4 {
 		t.Errorf("chains are %+v", cfg.Chains)
 	}
-	if got := currency(t, cfg, "USDT-MATIC"); got.WithdrawalMinimum != bursar.Units(3e6) || got.Minimum != bursar.Units(1e6) {
+	if got := currency(t, cfg, "USDT-MATIC"); got.WithdrawalMinimum != bursar.Units(3e6) ||
+		got.Minimum != bursar.Units(1e6) {
 		t.Errorf("USDT-MATIC is %+v", got)
 	}
 	if got := currency(t, cfg, "USDC-BSC").Minimum; got != bursar.Units(5e17) {
@@ -60,13 +69,19 @@ func TestMistakesOfTheEnvironment(t *testing.T) {
 		{"", "BURSAR_LISTNE=x", `BURSAR_LISTNE: there is no such setting (did you mean BURSAR_LISTEN?)`},
 		{"", "BURSAR_MNEMONIC=abandon", `BURSAR_MNEMONIC: there is no such setting`},
 		{"", "BURSAR_CHAINS=x", `BURSAR_CHAINS: there is no such setting`},
-		{"", "BURSAR_LISTEN=8080", `BURSAR_LISTEN: "8080" is not host:port, such as 127.0.0.1:8080 (port 0 picks a free one)`},
-		{"", "BURSAR_CHAINS_BITCOIN_RPC=me:hunter2@h", `BURSAR_CHAINS_BITCOIN_RPC: a URL is not of the form http://user:password@host:port (or https)`},
-		{"", "BURSAR_CHAINS_BITCOIN_CONFIRMATIONS=2", `BURSAR_CHAINS_BITCOIN_CONFIRMATIONS: chains.bitcoin: rpc is required: the URL of a node, or a list of them`},
-		{"", "BURSAR_CURRENCIES_UDST_MINIMUM=2", `BURSAR_CURRENCIES_UDST_MINIMUM: currencies.UDST: unknown currency (did you mean USDT?); a new one needs chain, decimals`},
-		{"chains: 5", "BURSAR_CHAINS_BITCOIN_RPC=http://a", `bursar.yaml:1: chains: this is a single value; a section with keys below it is expected`},
-		{"listen: x", "BURSAR_NETWORK=x", `bursar.yaml:1: listen: "x" is not host:port, such as 127.0.0.1:8080 (port 0 picks a free one)` + "\n" +
-			`BURSAR_NETWORK: "x" is unknown; allowed are mainnet, testnet, regtest`},
+		{"", "BURSAR_LISTEN=8080",
+			`BURSAR_LISTEN: "8080" is not host:port, such as 127.0.0.1:8080 (port 0 picks a free one)`},
+		{"", "BURSAR_CHAINS_BITCOIN_RPC=me:hunter2@h",
+			`BURSAR_CHAINS_BITCOIN_RPC: a URL is not of the form http://user:password@host:port (or https)`},
+		{"", "BURSAR_CHAINS_BITCOIN_CONFIRMATIONS=2",
+			`BURSAR_CHAINS_BITCOIN_CONFIRMATIONS: chains.bitcoin: rpc is required: the URL of a node, or a list of them`},
+		{"", "BURSAR_CURRENCIES_UDST_MINIMUM=2",
+			`BURSAR_CURRENCIES_UDST_MINIMUM: currencies.UDST: unknown currency (did you mean USDT?); a new one needs chain, decimals`},
+		{"chains: 5", "BURSAR_CHAINS_BITCOIN_RPC=http://a",
+			`bursar.yaml:1: chains: this is a single value; a section with keys below it is expected`},
+		{"listen: x", "BURSAR_NETWORK=x",
+			`bursar.yaml:1: listen: "x" is not host:port, such as 127.0.0.1:8080 (port 0 picks a free one)` + "\n" +
+				`BURSAR_NETWORK: "x" is unknown; allowed are mainnet, testnet, regtest`},
 	} {
 		_, err := config.Parse("bursar.yaml", []byte(test.text), []string{test.variable})
 		if err == nil || err.Error() != test.want {

@@ -39,8 +39,8 @@ func (n *node) rememberPlaces(places map[string]place) {
 	}
 }
 
-// MistakeAt returns what is wrong with the value at a path such as "currencies.USDT.contract", with its line or variable:
-// for what only an adapter can judge. A value that is a default has the place of what is above it.
+// MistakeAt returns what is wrong with the value at a path such as "currencies.USDT.contract", with its line or
+// variable: for what only an adapter can judge. A value that is a default has the place of what is above it.
 func (c Config) MistakeAt(path, format string, args ...any) Mistake {
 	m := Mistake{Place: "the configuration", Key: path, What: fmt.Sprintf(format, args...)}
 	for above := path; ; {

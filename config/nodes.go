@@ -115,7 +115,8 @@ var quotaSettings = []setting[Quota]{
 
 var providerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// pushSchemes are how a chain's nodes announce blocks: bitcoind, litecoind and java-tron over ZMQ, the others over a WebSocket.
+// pushSchemes are how a chain's nodes announce blocks: bitcoind, litecoind and java-tron over ZMQ, the others over a
+// WebSocket.
 func pushSchemes(of chain.Definition) []string {
 	if of.ZMQ {
 		return []string{"tcp"}

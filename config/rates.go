@@ -124,7 +124,8 @@ func (r *reader) staticRates(section *node, registry *bursar.Registry) map[bursa
 		}
 		rate, err := bursar.ParseRate(text)
 		if err != nil {
-			r.fail(n, "%.40q is not a rate; allowed are plain decimal numbers above zero with at most 18 decimals, such as 65000.5", text)
+			r.fail(n,
+				"%.40q is not a rate; allowed are plain decimal numbers above zero with at most 18 decimals, such as 65000.5", text)
 			continue
 		}
 		rates[code] = rate

@@ -8,8 +8,8 @@ import (
 
 const hidden = "[secret]"
 
-// Secret is a text with credentials in it. Whatever prints, logs or encodes it gets "[secret]", also where it lies in an
-// unexported field: of a function, fmt shows the address only. The zero Secret is the empty text.
+// Secret is a text with credentials in it. Whatever prints, logs or encodes it gets "[secret]", also where it lies in
+// an unexported field: of a function, fmt shows the address only. The zero Secret is the empty text.
 type Secret struct{ reveal func() string }
 
 // NewSecret wraps a text.

@@ -45,7 +45,8 @@ func (r *reader) signer(section *node, cfg *Config) {
 	switch {
 	case cfg.Signer.Address == "" && section.field("address") == nil:
 		r.fail(section, "address is required: unix:/path of a socket, or https://host:port")
-	case strings.HasPrefix(cfg.Signer.Address, "https://") && (cfg.Signer.CA == "" || cfg.Signer.Cert == "" || cfg.Signer.Key == ""):
+	case strings.HasPrefix(cfg.Signer.Address, "https://") &&
+		(cfg.Signer.CA == "" || cfg.Signer.Cert == "" || cfg.Signer.Key == ""):
 		r.fail(section, "https needs ca, cert and key: both sides show a certificate")
 	case strings.HasPrefix(cfg.Signer.Address, "unix:") && files != "":
 		r.fail(section, "a socket needs no ca, cert or key: its file's rights say who may connect")

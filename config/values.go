@@ -191,7 +191,8 @@ func (r *reader) nodeURL(n *node) (Secret, bool) {
 		return Secret{}, false
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "" ||
+		u.Fragment != "" {
 		r.fail(n, "a URL is not of the form http://user:password@host:port (or https)")
 		return Secret{}, false
 	}

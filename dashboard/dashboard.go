@@ -1,8 +1,8 @@
 // Package dashboard is the operator's page: how each chain stands, what waits, and what is wrong.
 //
 // It owns the page and nothing on it. It only reads, asks no node, and shows nothing that a customer wrote, such as
-// metadata. Its invariants: the page loads nothing from anywhere and runs no script, and the browser is told so; whatever
-// it shows is escaped; it is shown whole or not at all.
+// metadata. Its invariants: the page loads nothing from anywhere and runs no script, and the browser is told so;
+// whatever it shows is escaped; it is shown whole or not at all.
 package dashboard
 
 import (
@@ -45,18 +45,18 @@ type Node struct {
 
 // page is what the template shows.
 type page struct {
-	At          time.Time
-	Database    string
-	Queues      []queueRow
-	Chains      []chainRow
-	Nodes       []nodeRow
-	Assets      []assetRow
-	Problems    []reconcile.Problem // of the one verdict on the books
-	Waiting     []withdrawalRow
-	Withdrawals []withdrawalRow
-	Undecided   []undecidedRow
-	Alarms      []store.Alarm
-	Halts       []store.Halt
+	At           time.Time
+	Database     string
+	Queues       []queueRow
+	Chains       []chainRow
+	Nodes        []nodeRow
+	Assets       []assetRow
+	Problems     []reconcile.Problem // of the one verdict on the books
+	Waiting      []withdrawalRow
+	Withdrawals  []withdrawalRow
+	Unattributed []unattributedRow
+	Alarms       []store.Alarm
+	Halts        []store.Halt
 }
 
 type chainRow struct {
@@ -120,7 +120,8 @@ func policyOf(view *template.Template) string {
 	_, rest, _ := strings.Cut(view.Tree.Root.String(), "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")
 	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
 func (c Config) read(ctx context.Context) (page, error) {
@@ -151,7 +152,7 @@ func (c Config) read(ctx context.Context) (page, error) {
 		if p.Withdrawals, err = c.withdrawals(ctx, tx); err != nil {
 			return err
 		}
-		if p.Undecided, err = c.undecided(ctx, tx); err != nil {
+		if p.Unattributed, err = c.unattributed(ctx, tx); err != nil {
 			return err
 		}
 		p.Alarms, err = tx.Alarms().List(ctx, 50)
@@ -175,7 +176,13 @@ func (c Config) assets(ctx context.Context, tx *store.Tx) (list []assetRow, prob
 		if err != nil {
 			return nil, nil, err
 		}
-		row := assetRow{Code: currency.Code, Custody: currency.Exact(p.Custody), Owed: currency.Exact(p.Owed), Own: currency.Exact(p.Own), Short: !p.Uncovered.IsZero()}
+		row := assetRow{
+			Code:    currency.Code,
+			Custody: currency.Exact(p.Custody),
+			Owed:    currency.Exact(p.Owed),
+			Own:     currency.Exact(p.Own),
+			Short:   !p.Uncovered.IsZero(),
+		}
 		if unattributed, _ := strange.Net(ledger.Liability); !unattributed.IsZero() {
 			row.Unattributed = currency.Exact(unattributed)
 		}

@@ -32,13 +32,16 @@ func furnished(t *testing.T, db *store.DB) dashboard.Config {
 	}
 	ctx := t.Context()
 	account := bursar.ID{1}
-	wallet := bursar.Wallet{Number: 1, ID: bursar.ID{2}, AccountID: account, Currency: "BTC", Family: "bitcoin", Address: bursar.Address{Base: "bc1wallet"},
+	wallet := bursar.Wallet{Number: 1, ID: bursar.ID{2}, AccountID: account, Currency: "BTC", Family: "bitcoin",
+		Address: bursar.Address{Base: "bc1wallet"},
 		Webhook: "https://shop.example/" + hostile, Metadata: hostile, CreatedAt: db.Now()}
 	order := func(n byte, status bursar.WithdrawalStatus, currency bursar.CurrencyCode) bursar.Withdrawal {
-		return bursar.Withdrawal{ID: bursar.ID{3, n}, AccountID: account, Currency: currency, Amount: bursar.Units(150_000_000), Address: bursar.Address{Base: hostile},
+		return bursar.Withdrawal{ID: bursar.ID{3, n}, AccountID: account, Currency: currency,
+			Amount: bursar.Units(150_000_000), Address: bursar.Address{Base: hostile},
 			Status: status, CreatedAt: db.Now()}
 	}
-	seen := bursar.Deposit{ID: bursar.ID{4}, Purpose: bursar.ForWallet, AccountID: account, WalletID: wallet.ID, Currency: "BTC", Chain: bursar.Bitcoin, TxID: "ab", Address: wallet.Address,
+	seen := bursar.Deposit{ID: bursar.ID{4}, Purpose: bursar.ForWallet, AccountID: account, WalletID: wallet.ID,
+		Currency: "BTC", Chain: bursar.Bitcoin, TxID: "ab", Address: wallet.Address,
 		Amount: bursar.Units(700_000_000), Height: 7, BlockHash: "b", SeenAt: db.Now().Add(-90 * time.Minute)}
 	strange := seen
 	strange.ID, strange.Purpose, strange.Amount = bursar.ID{5}, bursar.ForUnattributed, bursar.Units(30_000_000)
@@ -52,17 +55,20 @@ func furnished(t *testing.T, db *store.DB) dashboard.Config {
 			func() error { return tx.Chains().Ensure(ctx, bursar.Ethereum) },
 			func() error { return tx.Chains().SetHead(ctx, bursar.Bitcoin, 907, 900) },
 			func() error {
-				return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByExternalSpend, Reason: hostile})
+				return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByExternalSpend,
+					Reason: hostile})
 			},
 			func() error {
-				return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: "foreign_spend", Ref: "1", Message: hostile})
+				return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: "foreign_spend", Ref: "1",
+					Message: hostile})
 			},
 			func() error {
 				_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: seen, Wallet: 1})
 				return err
 			},
 			func() error {
-				return tx.Ledger().Post(ctx, ledger.DepositCredited(seen, tx.Now()), ledger.Arrived(strange, ledger.Owner(strange), tx.Now()))
+				return tx.Ledger().Post(ctx, ledger.DepositCredited(seen, tx.Now()),
+					ledger.Arrived(strange, ledger.Owner(strange), tx.Now()))
 			},
 			func() error {
 				return tx.Withdrawals().Insert(ctx, bursar.Bitcoin, order(1, bursar.WithdrawalPendingApproval, "BTC"))
@@ -80,9 +86,12 @@ func furnished(t *testing.T, db *store.DB) dashboard.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dashboard.Config{DB: db, Registry: registry, Hot: func(id bursar.ChainID) string { return "hot-of-" + string(id) },
+	return dashboard.Config{DB: db, Registry: registry, Hot: func(id bursar.ChainID) string {
+		return "hot-of-" + string(id)
+	},
 		Nodes: func(id bursar.ChainID) []dashboard.Node {
-			return []dashboard.Node{{Name: "http://one.example", InUse: id == bursar.Bitcoin, Height: 907}, {Name: "http://two.example", Fault: hostile}}
+			return []dashboard.Node{{Name: "http://one.example", InUse: id == bursar.Bitcoin, Height: 907},
+				{Name: "http://two.example", Fault: hostile}}
 		}}
 }
 
@@ -138,23 +147,26 @@ func TestThePageOfNothing(t *testing.T) {
 	}
 	w := show(t, dashboard.Config{DB: storetest.Open(t, storetest.SQLite(t)), Registry: registry})
 	text := words(w.Body.String())
-	for _, want := range []string{"No alarms", "Alarms ● None.", "No chain is configured", "● Nothing waits.", "Nothing has arrived yet.", "None yet."} {
+	for _, want := range []string{"No alarms", "Alarms ● None.", "No chain is configured", "● Nothing waits.",
+		"Nothing has arrived yet.", "None yet."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
 	}
 }
 
-// Whatever somebody else wrote is text, and metadata is not shown at all. The page loads and runs nothing, and the browser
-// is told to refuse it if it did; the only style that is let in is the page's own.
+// Whatever somebody else wrote is text, and metadata is not shown at all. The page loads and runs nothing, and the
+// browser is told to refuse it if it did; the only style that is let in is the page's own.
 func TestThePageIsNobodyElses(t *testing.T) {
 	t.Parallel()
 	w := show(t, furnished(t, storetest.Open(t, storetest.SQLite(t))))
 	page := w.Body.String()
 	if n := strings.Count(page, "&lt;script&gt;alert(1)"); n != 9 {
-		t.Errorf("hostile text is shown in %d places: an alarm, a halt in two lists, two faults of nodes and two withdrawals in two lists were expected", n)
+		t.Errorf("hostile text is shown in %d places: an alarm, a halt in two lists, two faults of nodes and two "+
+			"withdrawals in two lists were expected", n)
 	}
-	for _, wrong := range []string{"<script", "<img", "onerror=alert(2)>", "<link", "<iframe", "src=", "href=", "url(", "@import", "shop.example", "javascript:"} {
+	for _, wrong := range []string{"<script", "<img", "onerror=alert(2)>", "<link", "<iframe", "src=", "href=", "url(",
+		"@import", "shop.example", "javascript:"} {
 		if clean := strings.ReplaceAll(page, "&lt;img src=x", ""); strings.Contains(clean, wrong) {
 			t.Errorf("the page has %s", wrong)
 		}
@@ -162,9 +174,11 @@ func TestThePageIsNobodyElses(t *testing.T) {
 	_, rest, _ := strings.Cut(page, "<style>")
 	style, _, _ := strings.Cut(rest, "</style>")
 	sum := sha256.Sum256([]byte(style))
-	want := fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", base64.StdEncoding.EncodeToString(sum[:]))
-	for name, value := range map[string]string{"Content-Security-Policy": want, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-		"Cache-Control": "no-store", "Content-Type": "text/html; charset=utf-8"} {
+	want := fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; "+
+		"frame-ancestors 'none'", base64.StdEncoding.EncodeToString(sum[:]))
+	for name, value := range map[string]string{"Content-Security-Policy": want, "X-Content-Type-Options": "nosniff",
+		"Referrer-Policy": "no-referrer",
+		"Cache-Control":   "no-store", "Content-Type": "text/html; charset=utf-8"} {
 		if got := w.Header().Get(name); got != value {
 			t.Errorf("%s is %q, want %q", name, got, value)
 		}
@@ -182,7 +196,8 @@ func TestThePageWithoutItsDatabase(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if w := show(t, c); w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "<") || strings.Contains(w.Body.String(), "sql") {
+	if w := show(t, c); w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "<") ||
+		strings.Contains(w.Body.String(), "sql") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

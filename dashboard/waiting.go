@@ -34,7 +34,8 @@ func queues(ctx context.Context, tx *store.Tx, chains []store.ChainState) ([]que
 		for _, queue := range []struct {
 			what string
 			read func(context.Context, bursar.ChainID) (store.Queue, error)
-		}{{"withdrawals to approve", tx.Queues().WaitingApprovals}, {"withdrawals under way", tx.Queues().OpenWithdrawals}, {"transactions of ours under way", tx.Queues().OpenOutgoing},
+		}{{"withdrawals to approve", tx.Queues().WaitingApprovals}, {"withdrawals under way", tx.Queues().OpenWithdrawals},
+			{"transactions of ours under way", tx.Queues().OpenOutgoing},
 			{"deposits not yet final", tx.Queues().PendingDeposits}} {
 			q, err := queue.read(ctx, c.Chain)
 			if err := add(queue.what, c.Chain, q, err); err != nil {

@@ -11,10 +11,12 @@ import (
 )
 
 // Every answer comes from another backend: one is behind by a block, one by three, one keeps the old branch for a while
-// after each reorg. No step fails, nothing is lost, nothing is credited twice, and nothing that was credited is reversed.
+// after each reorg. No step fails, nothing is lost, nothing is credited twice, and nothing that was credited is
+// reversed.
 func TestABalancerWithBackendsThatAreBehind(t *testing.T) {
-	s := followtest.Setting{Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}}}
-	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
+	s := followtest.Setting{Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a"}, {Name: "b"}, {Name: "c"},
+		{Name: "d"}}}}
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		random := rand.New(rand.NewPCG(1, 2))
 		f.Sim.Behind("b", 1)
 		f.Sim.Behind("c", 3)

@@ -10,10 +10,10 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// Payments of a token that invents amounts count as more than any threshold where their sum is more than there can be, so that
-// a small one among them is not credited on the word of one endpoint.
+// Payments of a token that invents amounts count as more than any threshold where their sum is more than there can be,
+// so that a small one among them is not credited on the word of one endpoint.
 func TestASumBeyondAllAmountsIsAboveEveryThreshold(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		huge, err := bursar.ParseDecimal("170141183460469231731687303715884105728", 0) // half of what an amount holds
 		f.Must(err)
 		f.Chain = &inventing{f.Sim, []bursar.Amount{huge, huge, bursar.Units(2000)}, f.Wallet.Address}
@@ -30,11 +30,14 @@ type inventing struct {
 	to      bursar.Address
 }
 
-func (c *inventing) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *inventing) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := c.Chain.After(ctx, last, limit, watch)
 	if last.Height == 0 && len(blocks) > 0 {
 		for i, amount := range c.amounts {
-			blocks[0].Transfers = append(blocks[0].Transfers, chain.Transfer{TxID: "tx", Output: uint32(i), Address: c.to, Amount: amount})
+			blocks[0].Transfers = append(blocks[0].Transfers,
+				chain.Transfer{TxID: "tx", Output: uint32(i), Address: c.to, Amount: amount})
 		}
 	}
 	return blocks, err

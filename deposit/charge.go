@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleCharge marks the charge that a deposit pays, and returns the event to send: paid, or deposit for money that came
-// late, short or again.
+// settleCharge marks the charge that a deposit pays, and returns the event to send: paid, or deposit for money that
+// came late, short or again.
 func (c Credits) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bursar.EventKind, error) {
 	if d.Purpose != bursar.ForCharge {
 		return bursar.EventDeposit, nil
@@ -21,8 +21,11 @@ func (c Credits) settleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposi
 }
 
 // unsettleCharge makes the charge unpaid that a deposit paid which was taken back, and returns the deposit that pays it
-// instead, if one does: the oldest that is credited, enough, in time, and in no block that is reorged out with this one.
-func (c Credits) unsettleCharge(ctx context.Context, tx *store.Tx, d bursar.Deposit) (heir bursar.Deposit, found bool, err error) {
+// instead, if one does: the oldest that is credited, enough, in time, and in no block that is reorged out with this
+// one.
+func (c Credits) unsettleCharge(
+	ctx context.Context, tx *store.Tx, d bursar.Deposit,
+) (heir bursar.Deposit, found bool, err error) {
 	if d.Purpose != bursar.ForCharge {
 		return heir, false, nil
 	}

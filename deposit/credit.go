@@ -33,13 +33,14 @@ func (h *Handler) Credit(ctx context.Context, tx *store.Tx, at follow.Finality) 
 		return 0, false, err
 	}
 	if len(due) < found {
-		h.Log.Error("deposits are not credited: this service did not record them so", "chain", h.Capabilities.ID, "deposits", found-len(due))
+		h.Log.Error("deposits are not credited: this service did not record them so", "chain", h.Capabilities.ID, "deposits",
+			found-len(due))
 	}
 	return len(due), len(due) == creditsAtOnce, h.creditAll(ctx, tx, due, at.Latest)
 }
 
-// due returns the deposits that are to be booked: none at all while endpoints disagree, and none of a currency that is not
-// configured or that is suspended.
+// due returns the deposits that are to be booked: none at all while endpoints disagree, and none of a currency that is
+// not configured or that is suspended.
 func (h *Handler) due(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) ([]bursar.Deposit, error) {
 	id := h.Capabilities.ID
 	disagree, err := tx.Alarms().IsOpen(ctx, alarmDisagree, string(id))
@@ -57,12 +58,18 @@ func (h *Handler) due(ctx context.Context, tx *store.Tx, at follow.Finality, lim
 func (h *Handler) query(ctx context.Context, tx *store.Tx, at follow.Finality, limit int) (store.FinalDeposits, error) {
 	id := h.Capabilities.ID
 	state, err := tx.Chains().State(ctx, id)
-	return store.FinalDeposits{Chain: id, Currencies: h.Registry.Served(id, h.Suspended), Final: at.Final, Latest: at.Latest,
-		Recorded: uint64(max(state.Height, 0)), Limit: limit}, err
+	return store.FinalDeposits{
+		Chain:      id,
+		Currencies: h.Registry.Served(id, h.Suspended),
+		Final:      at.Final,
+		Latest:     at.Latest,
+		Recorded:   uint64(max(state.Height, 0)),
+		Limit:      limit,
+	}, err
 }
 
-// creditAll marks final deposits, books them and tells of them, in this order: rows are locked as everywhere else, deposits
-// and accounts first, then balances, then charges.
+// creditAll marks final deposits, books them and tells of them, in this order: rows are locked as everywhere else,
+// deposits and accounts first, then balances, then charges.
 func (h *Handler) creditAll(ctx context.Context, tx *store.Tx, due []bursar.Deposit, latest uint64) error {
 	rules, err := tx.FeeRules().Of(ctx, owners(due)...)
 	if err != nil {
@@ -105,8 +112,11 @@ func owners(deposits []bursar.Deposit) []bursar.ID {
 	return ids
 }
 
-// creditOne marks a final deposit and returns it as it is to be booked: with its fee, where it is credited to a customer.
-func (h *Handler) creditOne(ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules) (bursar.Deposit, error) {
+// creditOne marks a final deposit and returns it as it is to be booked: with its fee, where it is credited to a
+// customer.
+func (h *Handler) creditOne(
+	ctx context.Context, tx *store.Tx, d bursar.Deposit, rules bursar.FeeRules,
+) (bursar.Deposit, error) {
 	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
 		return d, err
@@ -151,45 +161,46 @@ func (h *Handler) lift(ctx context.Context, tx *store.Tx, d bursar.Deposit) erro
 	return tx.Accounts().LiftReversal(ctx, d.AccountID)
 }
 
-// hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds the
-// currency's minimum it is due.
+// hold notes what an address holds now, where the chain spends from addresses: sweeps start from there. Once it holds
+// the currency's minimum it is due.
 func (h *Handler) hold(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) error {
-	traits := h.Capabilities
-	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == h.Hot {
+	capabilities := h.Capabilities
+	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress || d.Address.Base == h.Hot {
 		return nil
 	}
-	index, err := keyIndex(ctx, tx, traits.Family, d.Address)
+	index, err := keyIndex(ctx, tx, capabilities.Family, d.Address)
 	if err != nil {
 		return err
 	}
-	held, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
+	held, err := tx.Holdings().Get(ctx, capabilities.ID, d.Address.Base, d.Contract)
 	if err != nil {
 		return err
 	}
 	if held.Amount, err = held.Amount.Add(d.Amount); err != nil {
 		return err
 	}
-	held.Branch, held.Index, held.Due, held.Rests = chain.DepositBranch, index, !held.Amount.Less(currency.Minimum), time.Time{}
-	return tx.Holdings().Put(ctx, traits.ID, held)
+	held.Branch, held.Index, held.Due, held.Rests = chain.DepositBranch, index, !held.Amount.Less(currency.Minimum),
+		time.Time{}
+	return tx.Holdings().Put(ctx, capabilities.ID, held)
 }
 
 // unhold takes back what hold noted.
 func (h *Handler) unhold(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	traits := h.Capabilities
-	if traits.Model != chain.AccountModel || traits.SharedAddress || d.Address.Base == h.Hot {
+	capabilities := h.Capabilities
+	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress || d.Address.Base == h.Hot {
 		return nil
 	}
-	held, err := tx.Holdings().Get(ctx, traits.ID, d.Address.Base, d.Contract)
+	held, err := tx.Holdings().Get(ctx, capabilities.ID, d.Address.Base, d.Contract)
 	if err != nil {
 		return err
 	}
 	held.Amount = held.Amount.SubOrZero(d.Amount)
 	held.Due = held.Due && !held.Amount.IsZero()
-	return tx.Holdings().Put(ctx, traits.ID, held)
+	return tx.Holdings().Put(ctx, capabilities.ID, held)
 }
 
-// enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the currency's
-// was raised after the charge was made: its payer was shown the charge's.
+// enough reports whether a customer's deposit is credited. What reaches a charge's minimum is, also where the
+// currency's was raised after the charge was made: its payer was shown the charge's.
 func (h *Handler) enough(ctx context.Context, tx *store.Tx, d bursar.Deposit, currency bursar.Currency) (bool, error) {
 	if !d.Amount.Less(currency.Minimum) {
 		return true, nil

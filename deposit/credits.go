@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// Credits announces what happens to deposits: the log, the charge that a deposit pays, and the event that its customer hears. Every
-// credit ends here, whether a block, an operator or another customer brought the money.
+// Credits announces what happens to deposits: the log, the charge that a deposit pays, and the event that its customer
+// hears. Every credit ends here, whether a block, an operator or another customer brought the money.
 type Credits struct {
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
@@ -33,16 +33,32 @@ func fee(rules bursar.FeeRules, account bursar.ID, currency bursar.Currency, amo
 	return rules.For(account, currency).DepositFee.Within(amount)
 }
 
-// Inside credits a wallet of this service with what a withdrawal pays it: in the ledger, without a transaction on any chain. w is
-// held and confirmed in the same database transaction.
-func (c Credits) Inside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet) (bursar.Deposit, error) {
+// Inside credits a wallet of this service with what a withdrawal pays it: in the ledger, without a transaction on any
+// chain. w is held and confirmed in the same database transaction.
+func (c Credits) Inside(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet,
+) (bursar.Deposit, error) {
 	rules, err := tx.FeeRules().Of(ctx, to.AccountID)
 	if err != nil {
 		return bursar.Deposit{}, err
 	}
-	d := bursar.Deposit{ID: c.IDs.Next(), Purpose: bursar.ForWallet, AccountID: to.AccountID, WalletID: to.ID, Currency: w.Currency, Chain: currency.Chain,
-		TxID: w.TxID, Address: to.Address, Contract: currency.Contract, Amount: w.Amount, Status: bursar.DepositConfirmed,
-		SeenAt: tx.Now(), ConfirmedAt: tx.Now(), Webhook: to.Webhook, Metadata: to.Metadata}
+	d := bursar.Deposit{
+		ID:          c.IDs.Next(),
+		Purpose:     bursar.ForWallet,
+		AccountID:   to.AccountID,
+		WalletID:    to.ID,
+		Currency:    w.Currency,
+		Chain:       currency.Chain,
+		TxID:        w.TxID,
+		Address:     to.Address,
+		Contract:    currency.Contract,
+		Amount:      w.Amount,
+		Status:      bursar.DepositConfirmed,
+		SeenAt:      tx.Now(),
+		ConfirmedAt: tx.Now(),
+		Webhook:     to.Webhook,
+		Metadata:    to.Metadata,
+	}
 	d.Fee = fee(rules, to.AccountID, currency, w.Amount)
 	if to.ForCharge {
 		d.Purpose = bursar.ForCharge
@@ -58,10 +74,13 @@ func (c Credits) Inside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 }
 
 // notify records an event about a deposit in the transaction that caused it.
-func (c Credits) notify(ctx context.Context, tx *store.Tx, kind bursar.EventKind, d bursar.Deposit, depth wire.ConfirmationContext) error {
+func (c Credits) notify(
+	ctx context.Context, tx *store.Tx, kind bursar.EventKind, d bursar.Deposit, depth wire.ConfirmationContext,
+) error {
 	currency, err := c.Registry.Get(d.Currency)
 	if err != nil {
-		c.Log.Error("no event is sent about a deposit of a currency that is not configured", "deposit", d.ID, "kind", kind, "currency", d.Currency)
+		c.Log.Error("no event is sent about a deposit of a currency that is not configured", "deposit", d.ID, "kind", kind,
+			"currency", d.Currency)
 		return nil
 	}
 	if d.Purpose == bursar.ForAccount {

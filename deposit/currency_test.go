@@ -5,18 +5,20 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/follow"
 	"github.com/bursar/bursar/follow/followtest"
 	"github.com/bursar/bursar/ledger"
 	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
 )
 
 // payTokens pays the wallet of TOKEN in the token of a name.
-func payTokens(f *followtest.Rig, name string, units uint64) string {
+func payTokens(f *followtest.Harness, name string, units uint64) string {
 	return f.Sim.Pay(chain.Payment{Address: f.Tokens.Address, Contract: f.Sim.Named(name), Amount: bursar.Units(units)})
 }
 
 // credited is the balance of the account in a currency.
-func credited(f *followtest.Rig, code bursar.CurrencyCode) (amount bursar.Amount) {
+func credited(f *followtest.Harness, code bursar.CurrencyCode) (amount bursar.Amount) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 		balances, err := tx.Ledger().Balances(ctx, ledger.Available(f.Account))
@@ -28,7 +30,7 @@ func credited(f *followtest.Rig, code bursar.CurrencyCode) (amount bursar.Amount
 
 // A transfer of an asset that the registry does not know is ignored and counted, and the chain goes on.
 func TestAnUnknownAssetIsIgnored(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		payTokens(f, "an unknown token", 5000)
 		payTokens(f, "token", 3000)
 		f.Pay(2000)
@@ -43,7 +45,7 @@ func TestAnUnknownAssetIsIgnored(t *testing.T) {
 
 // A page and more of deposits of a suspended currency waits, and nobody else notices.
 func TestASuspendedCurrencyHoldsUpNobody(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		suspended := true
 		f.Deposits.Suspended = func(code bursar.CurrencyCode) string {
 			if suspended && code == "TOKEN" {
@@ -70,19 +72,19 @@ func TestASuspendedCurrencyHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// A currency is removed from the configuration while deposits of it wait and others are credited: a reorg takes them back,
-// and the rest of the chain goes on.
+// A currency is removed from the configuration while deposits of it wait and others are credited: a reorg takes them
+// back, and the rest of the chain goes on.
 func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		payTokens(f, "token", 4000)
 		f.Sim.Mine(3)
 		f.CatchUp()
 		gone := payTokens(f, "token", 2000)
 		f.Sim.Mine(1)
 		f.CatchUp()
-		coin, err := f.Registry.Get("COIN")
+		native, err := f.Registry.Get("COIN")
 		f.Must(err)
-		f.Deposits.Registry, err = bursar.NewRegistry([]bursar.Currency{coin})
+		f.Deposits.Registry, err = bursar.NewRegistry([]bursar.Currency{native})
 		f.Must(err)
 		f.Sim.Reorg(4, gone)
 		f.Pay(5000)
@@ -93,5 +95,48 @@ func TestARemovedCurrencyHoldsUpNobody(t *testing.T) {
 			t.Errorf("%d transfers are ignored", f.Deposits.Ignored())
 		}
 		f.Must(f.Deposits.JudgePending(ctx, f.Lease))
+	})
+}
+
+// A returned deposit of a currency that is not configured any more leaves its chain: the operator hears of the loss,
+// and the chain goes on.
+func TestALossOfARemovedCurrencyHoldsUpNobody(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		id := f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"),
+			Amount: bursar.Units(3000)}) // no wallet of its currency
+		f.Sim.Mine(3)
+		f.CatchUp()
+		_, err := desk(f).Return(ctx, unattributed.Return{Deposit: inBlock(f, 1)[0].ID, To: f.Sim.Named("sender")})
+		f.Must(err)
+		coin, err := f.Registry.Get("COIN")
+		f.Must(err)
+		f.Deposits.Registry, err = bursar.NewRegistry([]bursar.Currency{coin})
+		f.Must(err)
+		f.Sim.Reorg(3, id)
+		f.Pay(5000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 7, 5000 credited, map[confirmed:1], 1 events")
+		f.WantAlarm("return_uncovered", "3000 units of TOKEN left its chain after it was paid back")
+	})
+}
+
+// Something is due as soon as a recorded deposit is final, and nothing while none is: an idle chain writes nothing.
+func TestOnlyAFinalDepositIsDue(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		due := func(final uint64) (is bool) {
+			f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
+				is, err = f.Deposits.AnyDue(ctx, tx, follow.Finality{Final: final, Latest: 2})
+				return err
+			}))
+			return is
+		}
+		f.Sim.Mine(1)
+		f.Pay(5000)
+		f.Sim.Mine(1)
+		f.CatchUp()
+		if due(1) || !due(2) {
+			t.Errorf("due is %v before its block is final, and %v then", due(1), due(2))
+		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
 	"github.com/bursar/bursar/store"
 )
 
@@ -17,4 +19,16 @@ func (o *Opinions) Waited(longer time.Duration) {
 	for id := range o.waiting {
 		o.waiting[id] = o.waiting[id].Add(-longer)
 	}
+}
+
+// Hear asks every endpoint about a deposit that waits in a block, and returns what they make of it.
+func (o *Opinions) Hear(ctx context.Context, ref chain.BlockRef, d bursar.Deposit) string {
+	j := o.judgeBlock(ctx, disputed{ref: ref, waiting: []bursar.Deposit{d}, all: []bursar.Deposit{d}})
+	switch {
+	case len(j.agreed) == 1:
+		return "agreed"
+	case len(j.refuted) == 1:
+		return "refuted"
+	}
+	return "open"
 }

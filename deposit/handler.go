@@ -1,9 +1,10 @@
-// Package deposit owns every change of a deposit's status, each beside its reversal: recorded when a block brings it, credited when
-// its block is final, given to a customer when an operator says so, orphaned or reversed when its block is reorged out.
+// Package deposit owns every change of a deposit's status, each beside its reversal: recorded when a block brings it,
+// credited when its block is final, given to a customer when an operator says so, orphaned or reversed when its block
+// is reorged out.
 //
-// Package follow hands it blocks; it reads none itself, and never signs or sends anything. Its invariants: a credit is posted
-// in the transaction that marks the deposit and records its event; nothing is credited from a block that is not final and recorded; a
-// deposit is credited once for each time that its block became final, and reversed as often.
+// Package follow hands it blocks; it reads none itself, and never signs or sends anything. Its invariants: a credit is
+// posted in the transaction that marks the deposit and records its event; nothing is credited from a block that is not
+// final and recorded; a deposit is credited once for each time that its block became final, and reversed as often.
 package deposit
 
 import (
@@ -15,8 +16,8 @@ import (
 	"github.com/bursar/bursar/wire"
 )
 
-// Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers from
-// memory, as it is asked within a transaction.
+// Rates tells what a whole unit of a currency is worth in USDT; the zero Rate where that is not known now. It answers
+// from memory, as it is asked within a transaction.
 type Rates interface {
 	Rate(code bursar.CurrencyCode) bursar.Rate
 }
@@ -28,8 +29,8 @@ type Handler struct {
 	Capabilities chain.Capabilities
 	Hot          string // our own address on the chain; empty where wallets share it
 
-	// Suspended says why a currency is neither credited nor paid now, "" while it is; nil: none is suspended. It answers from
-	// memory.
+	// Suspended says why a currency is neither credited nor paid now, "" while it is; nil: none is suspended. It answers
+	// from memory.
 	Suspended func(code bursar.CurrencyCode) string
 
 	ignored atomic.Uint64

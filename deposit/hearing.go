@@ -32,8 +32,8 @@ type report struct {
 	err      error
 }
 
-// judgeBlock asks all endpoints at once for a block and weighs what they say. It returns when all have answered, or a moment
-// after enough have agreed: an endpoint that hangs keeps nothing up. While one denies, all are heard.
+// judgeBlock asks all endpoints at once for a block and weighs what they say. It returns when all have answered, or a
+// moment after enough have agreed: an endpoint that hangs keeps nothing up. While one denies, all are heard.
 func (o *Opinions) judgeBlock(ctx context.Context, b disputed) judgement {
 	ctx, cancel := context.WithTimeout(ctx, opinionTime)
 	defer cancel()
@@ -77,7 +77,9 @@ type hearing struct {
 
 // heardEnough reports whether every deposit is reported by enough hosts, and nothing is denied.
 func (o *Opinions) heardEnough(b disputed, h hearing) bool {
-	return len(h.denials) == 0 && !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool { return len(h.reported[d.ID]) < o.hostsFor(d) })
+	return len(h.denials) == 0 && !slices.ContainsFunc(b.waiting, func(d bursar.Deposit) bool {
+		return len(h.reported[d.ID]) < o.hostsFor(d)
+	})
 }
 
 // weighHearing decides. What every endpoint denies is refuted: the one that it was recorded from has lied, and is not
@@ -143,7 +145,8 @@ func (o *Opinions) hear(ctx context.Context, r report, b disputed, h *hearing) {
 
 func (o *Opinions) noOpinion(ctx context.Context, e chain.Endpoint, b disputed, err error) {
 	if ctx.Err() == nil && !errors.Is(err, chain.ErrNoBlock) {
-		o.Log.Info("endpoint gives no second opinion now", "chain", o.Chain.Capabilities().ID, "endpoint", e.Name, "height", b.ref.Height, "error", err)
+		o.Log.Info("endpoint gives no second opinion now", "chain", o.Chain.Capabilities().ID, "endpoint", e.Name, "height",
+			b.ref.Height, "error", err)
 	}
 }
 

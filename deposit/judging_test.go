@@ -3,6 +3,7 @@ package deposit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -14,11 +15,12 @@ import (
 )
 
 // raise opens alarms of the chain that name it.
-func raise(f *followtest.Rig, kinds ...string) {
+func raise(f *followtest.Harness, kinds ...string) {
 	f.T.Helper()
 	f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, kind := range kinds {
-			if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: kind, Ref: string(bursar.Ethereum), Message: "of a test"}); err != nil {
+			if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Ethereum, Kind: kind, Ref: string(bursar.Ethereum),
+				Message: "of a test"}); err != nil {
 				return err
 			}
 		}
@@ -26,10 +28,10 @@ func raise(f *followtest.Rig, kinds ...string) {
 	}))
 }
 
-// More blocks wait for a second opinion than one step judges. No alarm ends before the last of them is judged: an operator who
-// sees none may rely on it.
+// More blocks wait for a second opinion than one step judges. No alarm ends before the last of them is judged: an
+// operator who sees none may rely on it.
 func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		for range 10 {
 			f.Pay(60_000)
 			f.Sim.Mine(1)
@@ -49,9 +51,79 @@ func TestNoAlarmEndsBeforeEveryBlockIsJudged(t *testing.T) {
 	})
 }
 
+// More deposits of one block wait than one step takes. No alarm ends before the last of them is judged, which is the
+// one that is denied.
+func TestNoAlarmEndsBeforeEveryDepositIsJudged(t *testing.T) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
+		for range 200 {
+			f.Pay(60_000)
+		}
+		f.Sim.Censor("b", f.Pay(70_000))
+		f.Sim.Mine(3)
+		f.CatchUp()
+		raise(f, "endpoints_disagree", "quorum_unreached")
+		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || !more || len(f.Alarms()) != 2 {
+			t.Fatalf("the first step says that more are left: %v, alarms %q (%v)", more, f.Alarms(), err)
+		}
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:201], 0 events")
+		if more, err := f.Opinions.Step(ctx, f.Lease); err != nil || more {
+			t.Fatalf("the second step says that more are left: %v (%v)", more, err)
+		}
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[pending:201], 0 events")
+		if open := f.Alarms(); len(open) != 2 || !strings.Contains(open[0]+open[1], "the transfer of 70000 units") {
+			t.Errorf("the alarms are %q", open)
+		}
+	})
+}
+
+// Deposits that no second host can report wait, in more blocks or in greater numbers than one step takes. What comes
+// after them is asked about in its turn, and then they are again.
+func TestWhatNobodyReportsHoldsUpNobody(t *testing.T) {
+	for name, perBlock := range map[string]int{"in eight blocks": 1, "two hundred": 25} {
+		t.Run(name, func(t *testing.T) {
+			followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
+				untraced := true
+				sent := func(b *chain.Block) { // by contracts, in the first eight blocks
+					if b.Ref.Height <= 8 {
+						internal(b.Transfers)
+					}
+				}
+				f.Chain = retold{f.Sim, sent, func(b *chain.Block) {
+					if b.Ref.Height <= 8 && untraced {
+						b.Transfers, b.Untraced = nil, true
+					}
+				}}
+				for range 8 {
+					for range perBlock {
+						f.Pay(60_000)
+					}
+					f.Sim.Mine(1)
+				}
+				for range 10 {
+					f.Pay(70_000)
+					f.Sim.Mine(1)
+				}
+				f.Sim.Mine(2)
+				f.CatchUp()
+				idle(f)  // nothing came of the first eight blocks
+				opine(f) // the ten behind them
+				f.CatchUp()
+				f.Want(fmt.Sprintf("block 20, 700000 credited, map[confirmed:10 pending:%d], 10 events", 8*perBlock))
+				untraced = false
+				opine(f)
+				f.CatchUp()
+				f.Want(fmt.Sprintf("block 20, %d credited, map[confirmed:%d], %d events", 700_000+8*perBlock*60_000,
+					10+8*perBlock, 10+8*perBlock))
+			})
+		})
+	}
+}
+
 // While endpoints do not answer, more blocks than one step judges are no reason to ask again at once.
 func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Down("b", true)
 		for range 10 {
 			f.Pay(60_000)
@@ -69,7 +141,7 @@ func TestEndpointsThatAreAwayAreNotAskedWithoutAPause(t *testing.T) {
 
 // One that does not lead the chain any more decides nothing about its deposits.
 func TestALostLeaseJudgesNothing(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -94,7 +166,7 @@ func TestALostLeaseJudgesNothing(t *testing.T) {
 
 // Second opinions are asked for beside the following of the chain, and free what waits for them.
 func TestOpinionsAreAskedForWhileTheChainIsFollowed(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(60_000)
 		f.Sim.Mine(3)
 		advanced := make(chan struct{}, 1)
@@ -124,7 +196,7 @@ func TestOpinionsAreAskedForWhileTheChainIsFollowed(t *testing.T) {
 
 // More deposits than one transaction judges are all judged again after a change of the configuration.
 func TestEveryPendingDepositIsJudgedAgain(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		for range 450 {
 			f.Pay(2000)
 		}
@@ -142,10 +214,11 @@ func TestEveryPendingDepositIsJudgedAgain(t *testing.T) {
 
 // A panic of an adapter, which reads beside everything else, ends a step with an error and not the process.
 func TestAPanicOfAnAdapterIsAnError(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1)
 		f.Chain = panics{f.Sim}
-		if _, err := f.Step(ctx, f.Lease); err == nil || !strings.Contains(err.Error(), "panicked: a block of an unknown form") {
+		if _, err := f.Step(ctx, f.Lease); err == nil ||
+			!strings.Contains(err.Error(), "panicked: a block of an unknown form") {
 			t.Errorf("the step ends with %v", err)
 		}
 	})

@@ -8,11 +8,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What becomes of one deposit is in the log under its ID, once it is committed: docs/operations.md shows how to read it.
+// What becomes of one deposit is in the log under its ID, once it is committed: docs/operations.md shows how to read
+// it.
 
 func (c Credits) logSeen(tx *store.Tx, d bursar.Deposit) {
 	tx.After(func() {
-		c.Log.Info("deposit seen", append(depositAttrs(d), "status", d.Status, "output", d.Output, "address", d.Address.String(), "purpose", d.Purpose)...)
+		c.Log.Info("deposit seen", append(depositAttrs(d), "status", d.Status, "output", d.Output, "address",
+			d.Address.String(), "purpose", d.Purpose)...)
 	})
 }
 
@@ -22,7 +24,8 @@ func (c Credits) logDeposit(tx *store.Tx, level slog.Level, message string, d bu
 
 // depositAttrs names a deposit and what it is of. The amount is in smallest units.
 func depositAttrs(d bursar.Deposit) []any {
-	attrs := []any{"deposit", d.ID, "chain", d.Chain, "hash", d.TxID, "height", d.Height, "currency", d.Currency, "amount", d.Amount}
+	attrs := []any{"deposit", d.ID, "chain", d.Chain, "hash", d.TxID, "height", d.Height, "currency", d.Currency, "amount",
+		d.Amount}
 	if d.IsCustomers() {
 		attrs = append(attrs, "account", d.AccountID, "wallet", d.WalletID)
 	}

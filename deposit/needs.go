@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// weights are the amounts that thresholds are compared with: what one transaction brings of an asset to all addresses of
-// ours, and what one block brings of it to one wallet. A large payment that is cut into many small ones, in one transaction
-// or in many, is as large as their sum.
+// weights are the amounts that thresholds are compared with: what one transaction brings of an asset to all addresses
+// of ours, and what one block brings of it to one wallet. A large payment that is cut into many small ones, in one
+// transaction or in many, is as large as their sum.
 type weights map[weighed]bursar.Amount
 
 // weighed names a sum: of a transaction, or of an address.

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// opinion is what one endpoint's block says about the deposits that are recorded in it. It has none about a deposit that it
-// neither reports nor denies.
+// opinion is what one endpoint's block says about the deposits that are recorded in it. It has none about a deposit
+// that it neither reports nor denies.
 type opinion struct {
 	reported []bursar.Deposit
 	denied   []bursar.Deposit
@@ -16,12 +16,13 @@ type opinion struct {
 	denial   string // for an operator; empty: it denies nothing
 }
 
-// opinionOf compares an endpoint's block with what is recorded: the hash, and for each deposit that waits its transaction,
-// output, address, contract and amount.
+// opinionOf compares an endpoint's block with what is recorded: the hash, and for each deposit that waits its
+// transaction, output, address, contract and amount.
 func opinionOf(block chain.Block, recorded disputed) (o opinion) {
 	if block.Ref.Hash != recorded.ref.Hash {
 		o.fork = true
-		o.denial = fmt.Sprintf("has block %s at final height %d, where %s is recorded", block.Ref.Hash, recorded.ref.Height, recorded.ref.Hash)
+		o.denial = fmt.Sprintf("has block %s at final height %d, where %s is recorded", block.Ref.Hash, recorded.ref.Height,
+			recorded.ref.Hash)
 		return o
 	}
 	there := map[chain.Transfer]bool{}
@@ -34,7 +35,8 @@ func opinionOf(block chain.Block, recorded disputed) (o opinion) {
 			o.reported = append(o.reported, d)
 		case !onlyBalances(block, d) && !mayMiss(block, d):
 			o.denied = append(o.denied, d)
-			o.denial = fmt.Sprintf("does not report the transfer of %s units in transaction %s (output %d) of block %d, which is recorded as deposit %s",
+			o.denial = fmt.Sprintf("does not report the transfer of %s units in transaction %s (output %d) of block %d, "+
+				"which is recorded as deposit %s",
 				d.Amount, d.TxID, d.Output, d.Height, d.ID)
 		}
 	}
@@ -46,8 +48,8 @@ func identity(t chain.Transfer) chain.Transfer {
 	return chain.Transfer{TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount}
 }
 
-// onlyBalances reports whether a deposit was seen, by this endpoint or by the one that it was recorded from, as a difference
-// of balances: an endpoint that cannot trace a block shows no single transaction for what contracts sent.
+// onlyBalances reports whether a deposit was seen, by this endpoint or by the one that it was recorded from, as a
+// difference of balances: an endpoint that cannot trace a block shows no single transaction for what contracts sent.
 func onlyBalances(block chain.Block, d bursar.Deposit) bool {
 	if d.Purpose == bursar.ForUnattributed {
 		return true
@@ -60,14 +62,14 @@ func onlyBalances(block chain.Block, d bursar.Deposit) bool {
 	return false
 }
 
-// mayMiss reports whether the endpoint may not show a deposit although it has the block: without a trace, what contracts sent
-// is looked for at addresses that the block names.
+// mayMiss reports whether the endpoint may not show a deposit although it has the block: without a trace, what
+// contracts sent is looked for at addresses that the block names.
 func mayMiss(block chain.Block, d bursar.Deposit) bool {
 	return block.Untraced && d.Contract == "" && d.Output > 0
 }
 
-// sameSum reports whether the block brings the deposit's address as much as is recorded in it. The block is the same by its
-// hash; an endpoint without traces shows what contracts sent as one transfer, and one with traces as several.
+// sameSum reports whether the block brings the deposit's address as much as is recorded in it. The block is the same by
+// its hash; an endpoint without traces shows what contracts sent as one transfer, and one with traces as several.
 func sameSum(block chain.Block, recorded disputed, d bursar.Deposit) bool {
 	key := weighed{address: d.Address, contract: d.Contract}
 	return weigh(block.Transfers)[key] == weigh(transfersOf(recorded.all))[key]

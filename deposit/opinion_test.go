@@ -47,7 +47,7 @@ func (c inPieces) BlockOn(ctx context.Context, endpoint string, height uint64, w
 }
 
 func TestAnEndpointThatTracesAgreesWithOneThatComparesBalances(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Follower.Chain = inPieces{Chain: f.Sim, retell: func(t chain.Transfer) []chain.Transfer {
 			one, two := t, t
 			one.Amount, two.Amount, two.Output = bursar.Units(20_000), bursar.Units(40_000), t.Output+1
@@ -64,8 +64,10 @@ func TestAnEndpointThatTracesAgreesWithOneThatComparesBalances(t *testing.T) {
 }
 
 func TestAnEndpointWithoutTracesDeniesNoPaymentOfAContract(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
-		f.Follower.Chain = inPieces{Chain: f.Sim, untraced: true, retell: func(chain.Transfer) []chain.Transfer { return nil }}
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
+		f.Follower.Chain = inPieces{Chain: f.Sim, untraced: true, retell: func(chain.Transfer) []chain.Transfer {
+			return nil
+		}}
 		f.Pay(60_000)
 		f.Sim.Mine(3)
 		f.CatchUp()

@@ -43,22 +43,25 @@ type Opinions struct {
 	Deposits *Handler
 
 	waiting map[bursar.ID]time.Time // since when each deposit waits
+	after   store.DepositPlace      // the next step goes on behind it: those before stay open for now
 }
 
 // asked reports whether any currency of the chain wants a second opinion and the adapter can ask for one.
 func (o *Opinions) asked() bool {
 	_, able := o.Chain.(chain.EndpointReader)
-	return able && slices.ContainsFunc(o.Registry.On(o.Chain.Capabilities().ID), func(c bursar.Currency) bool { return c.CreditQuorum.Endpoints > 1 })
+	return able && slices.ContainsFunc(o.Registry.On(o.Chain.Capabilities().ID), func(c bursar.Currency) bool {
+		return c.CreditQuorum.Endpoints > 1
+	})
 }
 
-// Run asks until ctx ends or the lease is lost, beside what follows the chain: an endpoint that hangs delays the deposits that need
-// its report, and nothing else.
+// Run asks until ctx ends or the lease is lost, beside what follows the chain: an endpoint that hangs delays the
+// deposits that need its report, and nothing else.
 func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 	if !o.asked() {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	o.waiting = nil
+	o.waiting, o.after = nil, store.DepositPlace{}
 	return store.Work{
 		Pace: cmp.Or(o.Pace, o.Chain.Capabilities().Pace), Patience: opinionPatience,
 		Step: func(ctx context.Context) (bool, error) { return o.Step(ctx, lease) },
@@ -68,32 +71,41 @@ func (o *Opinions) Run(ctx context.Context, lease store.Lease) error {
 	}.Run(ctx)
 }
 
-// Step asks the endpoints about the final deposits that need the reports of several, and reports whether more wait
-// to be judged. Those that enough endpoints of different hosts report alike are free to be credited; a report of another
-// block or of another transfer stops crediting on the chain until the endpoints agree again or an operator closes the
-// alarm. An endpoint that has not come as far, or does not answer, only delays.
+// Step asks the endpoints about the final deposits that need the reports of several, some blocks at a time, and
+// reports whether more wait to be judged. Those that enough endpoints of different hosts report alike are free to be
+// credited; a report of another block or of another transfer stops crediting on the chain until the endpoints agree
+// again or an operator closes the alarm. An endpoint that has not come as far, or does not answer, only delays; what
+// stays open is asked about again after all others.
 func (o *Opinions) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
-	blocks, open, err := o.disputable(ctx)
-	if err != nil || len(blocks) == 0 && !open {
-		clear(o.waiting)
+	oldest, begun := store.DepositPlace{}, o.after
+	blocks, more, open, err := o.disputable(ctx, begun)
+	if err != nil {
 		return false, err
 	}
-	more = len(blocks) > blocksToJudge
+	o.after = oldest
+	if len(blocks) == 0 && begun == oldest && !open {
+		clear(o.waiting)
+		return false, nil
+	}
+	more = more || len(blocks) > blocksToJudge
 	blocks = blocks[:min(len(blocks), blocksToJudge)]
 	var judged judgement
 	for _, b := range blocks {
 		judged.add(o.judgeBlock(ctx, b))
-	}
-	if ctx.Err() != nil {
-		return false, ctx.Err()
 	}
 	judged.late = o.late(judged)
 	err = o.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		return o.apply(ctx, tx, judged, more)
+		return o.apply(ctx, tx, judged, more || begun != oldest)
 	})
+	if more && err == nil {
+		o.after = begun // what was judged is not among those that wait any more
+		if len(judged.open) > 0 {
+			o.after = blocks[len(blocks)-1].last()
+		}
+	}
 	return more && err == nil && len(judged.agreed)+len(judged.refuted) > 0, err
 }
 
@@ -104,9 +116,16 @@ type disputed struct {
 	all     []bursar.Deposit // whatever is recorded in the block
 }
 
-// disputable returns the blocks with deposits that only wait for a second opinion, oldest first, and whether the alarm about
-// a disagreement is open.
-func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, open bool, err error) {
+// last is the place of the last deposit that waits in a block.
+func (b disputed) last() store.DepositPlace {
+	return store.DepositPlace{Height: b.ref.Height, Number: b.waiting[len(b.waiting)-1].Number}
+}
+
+// disputable returns the blocks behind a place with deposits that only wait for a second opinion, oldest first,
+// whether there may be more of them, and whether the alarm about a disagreement is open.
+func (o *Opinions) disputable(ctx context.Context, after store.DepositPlace) (
+	blocks []disputed, more, open bool, err error,
+) {
 	id := o.Chain.Capabilities().ID
 	err = o.DB.View(ctx, func(tx *store.Tx) error {
 		if open, err = tx.Alarms().IsOpen(ctx, alarmDisagree, string(id)); err != nil {
@@ -120,10 +139,12 @@ func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, open bool
 		if err != nil {
 			return err
 		}
+		query.After = after
 		deposits, err := tx.Deposits().AwaitingOpinions(ctx, query)
 		if err != nil {
 			return err
 		}
+		more = len(deposits) == creditsAtOnce
 		for _, d := range deposits {
 			if n := len(blocks); n == 0 || blocks[n-1].ref.Height != d.Height {
 				recorded, err := tx.Deposits().InBlock(ctx, id, d.Height)
@@ -137,7 +158,7 @@ func (o *Opinions) disputable(ctx context.Context) (blocks []disputed, open bool
 		}
 		return nil
 	})
-	return blocks, open, err
+	return blocks, more, open, err
 }
 
 // late returns the deposits that have waited too long for endpoints to answer.
@@ -162,9 +183,9 @@ func (o *Opinions) late(j judgement) (late []bursar.Deposit) {
 	return late
 }
 
-// apply frees the deposits that enough endpoints report, and opens and closes the alarms. The alarm about a disagreement
-// closes only when everything that was open has been reported by enough.
-func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, more bool) error {
+// apply frees the deposits that enough endpoints report, and opens and closes the alarms. An alarm closes only when
+// everything that waits was judged, not some of it, and nothing of it is open.
+func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, some bool) error {
 	id := o.Chain.Capabilities().ID
 	for _, d := range j.agreed {
 		changed, err := tx.Deposits().SetNeeds(ctx, d, 0)
@@ -181,13 +202,19 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 	switch {
 	case len(j.denials) > 0:
 		slices.Sort(j.denials)
-		message := fmt.Sprintf("endpoints of %s disagree, and nothing is credited on it: %s; find out which one is right, remove the other from rpc, and restart",
+		message := fmt.Sprintf("endpoints of %s disagree, and nothing is credited on it: %s; find out which one is right, "+
+			"remove the other from rpc, and restart",
 			id, j.denials[0])
 		o.Log.Error("endpoints disagree", "chain", id, "denials", j.denials)
-		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmDisagree, Ref: string(id), Message: message}); err != nil {
+		if err := tx.Alarms().Raise(ctx, store.Alarm{
+			Chain:   id,
+			Kind:    alarmDisagree,
+			Ref:     string(id),
+			Message: message,
+		}); err != nil {
 			return err
 		}
-	case len(j.open) == 0 && !more:
+	case len(j.open) == 0 && !some:
 		if err := tx.Alarms().Resolve(ctx, alarmDisagree, string(id)); err != nil {
 			return err
 		}
@@ -195,17 +222,18 @@ func (o *Opinions) apply(ctx context.Context, tx *store.Tx, j judgement, more bo
 	if len(j.late) > 0 {
 		d := j.late[0]
 		return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: alarmUnreached, Ref: string(id), Message: fmt.Sprintf(
-			"%d deposits on %s have waited over %s for a second opinion, as %s in block %d: its endpoints do not answer, or are fewer than credit_quorum asks for",
+			"%d deposits on %s have waited over %s for a second opinion, as %s in block %d: its endpoints do not answer, or "+
+				"are fewer than credit_quorum asks for",
 			len(j.late), id, unreachedTime, d.ID, d.Height)})
 	}
-	if len(j.open) == 0 && !more {
+	if len(j.open) == 0 && !some {
 		return tx.Alarms().Resolve(ctx, alarmUnreached, string(id))
 	}
 	return nil
 }
 
-// refute ends deposits that are not in the block where they were recorded, as enough endpoints say and none denies. A rescan
-// of the block brings one back if they were wrong.
+// refute ends deposits that are not in the block where they were recorded, as enough endpoints say and none denies. A
+// rescan of the block brings one back if they were wrong.
 func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.Deposit) error {
 	for _, d := range deposits {
 		now, err := tx.Deposits().ByID(ctx, d.ID)
@@ -222,7 +250,8 @@ func (o *Opinions) refute(ctx context.Context, tx *store.Tx, deposits []bursar.D
 			return err
 		}
 		err = tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmRefuted, Ref: d.ID.String(), Message: fmt.Sprintf(
-			"deposit %s of %s units of %s was reported by one endpoint and is not in block %d by the word of the others: it is orphaned and was never credited; "+
+			"deposit %s of %s units of %s was reported by one endpoint and is not in block %d by the word of the others: it "+
+				"is orphaned and was never credited; "+
 				"do not trust that endpoint again", d.ID, d.Amount, d.Currency, d.Height)})
 		if err != nil {
 			return err

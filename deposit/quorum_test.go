@@ -16,15 +16,15 @@ import (
 // twoOfThree is a chain with three endpoints, two of them at one host, that wants two hosts above 50,000 units.
 func twoOfThree() followtest.Setting {
 	return followtest.Setting{
-		Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "a2", Host: "one"}, {Name: "b", Host: "two"}}},
-		Coin:  bursar.Currency{CreditQuorum: bursar.CreditQuorum{Endpoints: 2, Above: bursar.Units(50_000)}},
+		Chain: sim.Config{Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "a2", Host: "one"},
+			{Name: "b", Host: "two"}}},
+		Native: bursar.Currency{CreditQuorum: bursar.CreditQuorum{Endpoints: 2, Above: bursar.Units(50_000)}},
 	}
 }
 
 // opine asks for second opinions until none can be had at once.
-func opine(f *followtest.Rig) {
+func opine(f *followtest.Harness) {
 	f.T.Helper()
-	f.Opinions.Chain = f.Chain
 	f.Opinions.Chain = f.Chain
 	for more := true; more; {
 		var err error
@@ -34,7 +34,7 @@ func opine(f *followtest.Rig) {
 }
 
 func TestALargeDepositNeedsTwoHosts(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Down("b", true)
 		f.Pay(50_000)
 		f.Pay(50_001)
@@ -58,7 +58,7 @@ func TestALargeDepositNeedsTwoHosts(t *testing.T) {
 }
 
 func TestASmallDepositAsksNobody(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Down("b", true)
 		f.Pay(50_000)
 		f.Sim.Mine(3)
@@ -70,12 +70,15 @@ func TestASmallDepositAsksNobody(t *testing.T) {
 // A payment that is cut into small ones, in one transaction or in one block, is as large as their sum.
 func TestSplittingEvadesNoThreshold(t *testing.T) {
 	s := twoOfThree()
-	s.Coin.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 9}}}
-	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
-		other := bursar.Wallet{ID: bursar.ID{4}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("another wallet")}}
+	s.Native.Confirmations = bursar.Confirmations{Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000),
+		Count: 9}}}
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
+		other := bursar.Wallet{ID: bursar.ID{4}, Currency: "COIN",
+			Address: bursar.Address{Base: f.Sim.Named("another wallet")}}
 		f.AddWallet(&other, nil)
 		f.Sim.Pay( // one transaction to two wallets
-			chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(30_000)}, chain.Payment{Address: other.Address, Amount: bursar.Units(30_000)})
+			chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(30_000)},
+			chain.Payment{Address: other.Address, Amount: bursar.Units(30_000)})
 		f.Sim.Mine(1)
 		f.Pay(26_000) // two transactions to one wallet
 		f.Pay(26_000)
@@ -107,7 +110,7 @@ func (c without) Endpoints() []chain.Endpoint {
 
 // One endpoint invents a payment under a true block's hash, and the follower reads through it.
 func TestAForgedDepositStopsCrediting(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1)
 		forged := f.Sim.Forge("a", 1, chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(900_000)})
 		f.Sim.Mine(4)
@@ -141,7 +144,7 @@ func TestAForgedDepositStopsCrediting(t *testing.T) {
 
 // An endpoint that leaves a payment out denies it; the alarm closes by itself when it no longer does.
 func TestACensoredDepositStopsCreditingUntilTheyAgree(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Censor("b", f.Pay(60_000))
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -160,10 +163,10 @@ func TestACensoredDepositStopsCreditingUntilTheyAgree(t *testing.T) {
 	})
 }
 
-// The follower reads through an endpoint on another fork, whose blocks it calls final. Once that endpoint is left out, the
-// fork is left, and what was on it comes back as what it is.
+// The follower reads through an endpoint on another fork, whose blocks it calls final. Once that endpoint is left out,
+// the fork is left, and what was on it comes back as what it is.
 func TestAForkThatCallsItselfFinalIsNotCredited(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		f.Pay(70_000)
 		f.Sim.Mine(1)
 		for _, name := range []string{"a", "a2"} {
@@ -198,7 +201,7 @@ func TestAForkThatCallsItselfFinalIsNotCredited(t *testing.T) {
 func TestAnEndpointThatHangsOnlyDelays(t *testing.T) {
 	s := twoOfThree()
 	s.Chain.Endpoints = append(s.Chain.Endpoints, chain.Endpoint{Name: "c", Host: "three"})
-	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Hang("c", true)
 		f.Pay(60_000)
 		f.Sim.Mine(3)
@@ -227,7 +230,7 @@ func TestAnEndpointThatHangsOnlyDelays(t *testing.T) {
 
 // What an endpoint sees as a difference of balances only is compared by the sum that reached the address.
 func TestAnEndpointWithoutTracesAgreesBySums(t *testing.T) {
-	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
 		one, two := f.Pay(60_000), f.Pay(10_000)
 		f.Sim.Mine(1)
 		f.Sim.Censor("b", one, two)
@@ -247,11 +250,12 @@ func TestAnEndpointWithoutTracesAgreesBySums(t *testing.T) {
 
 // A quorum and confirmations that are configured later hold what is pending already, and fewer let it go.
 func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		id := f.Pay(60_000)
 		f.Sim.Mine(2)
 		f.CatchUp()
-		restart(f, bursar.Confirmations{Default: 4, Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
+		restart(f, bursar.Confirmations{Default: 4,
+			Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
 		f.Sim.Mine(2)
 		f.CatchUp()
 		f.Want("block 4, 0 credited, map[pending:1], 0 events")
@@ -260,7 +264,8 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 		}
 		currency, err := f.Registry.Get("COIN")
 		f.Must(err)
-		if view := wire.NewDeposit(f.DepositOf(id), currency, wire.ConfirmationContext{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
+		if view := wire.NewDeposit(f.DepositOf(id), currency,
+			wire.ConfirmationContext{Latest: 4, Required: 3}); view.Confirmations != 4 || view.RequiredConfirmations != 5 {
 			t.Errorf("a client sees %d of %d", view.Confirmations, view.RequiredConfirmations)
 		}
 		restart(f, bursar.Confirmations{})
@@ -269,8 +274,28 @@ func TestNewThresholdsJudgeWhatIsPending(t *testing.T) {
 	})
 }
 
+// What is cut into small payments counts as their sum after a restart too, block by block.
+func TestSplittingEvadesNoThresholdOfARestart(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		f.Pay(30_000)
+		f.Pay(30_000)
+		f.Sim.Mine(1)
+		f.Pay(30_000)
+		f.Sim.Mine(1)
+		f.CatchUp()
+		restart(f, bursar.Confirmations{Default: 3,
+			Above: []bursar.ConfirmationsAbove{{Amount: bursar.Units(50_000), Count: 5}}})
+		f.Sim.Mine(2)
+		f.CatchUp()
+		f.Want("block 4, 30000 credited, map[confirmed:1 pending:2], 1 events")
+		f.Sim.Mine(1)
+		f.CatchUp()
+		f.Want("block 5, 90000 credited, map[confirmed:3], 3 events")
+	})
+}
+
 // restart lets another process lead, with other settings of COIN, until it has judged what is pending.
-func restart(f *followtest.Rig, c bursar.Confirmations) {
+func restart(f *followtest.Harness, c bursar.Confirmations) {
 	f.T.Helper()
 	var list []bursar.Currency
 	for _, currency := range f.Registry.All() {
@@ -282,5 +307,5 @@ func restart(f *followtest.Rig, c bursar.Confirmations) {
 	registry, err := bursar.NewRegistry(list)
 	f.Must(err)
 	f.Deposits.Registry, f.Opinions.Registry = registry, registry
-	f.Must(f.Deposits.JudgePending(ctx, f.Lease))
+	f.Deposits.Begin(ctx, f.Lease)
 }

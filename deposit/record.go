@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Apply records what a block's transfers bring. A transfer that a transaction of our own made (change, a sweep, a gas top-up) is
-// never a deposit.
+// Apply records what a block's transfers bring. A transfer that a transaction of our own made (change, a sweep, a gas
+// top-up) is never a deposit.
 func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) error {
 	weights := weigh(b.Transfers)
 	for _, t := range b.Transfers {
@@ -22,7 +22,9 @@ func (h *Handler) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) erro
 	return nil
 }
 
-func (h *Handler) recordTransfer(ctx context.Context, tx *store.Tx, b *follow.Block, t chain.Transfer, weights weights) error {
+func (h *Handler) recordTransfer(
+	ctx context.Context, tx *store.Tx, b *follow.Block, t chain.Transfer, weights weights,
+) error {
 	w, known := b.Wallets[t.Address]
 	if !known && t.Address.Base != h.Hot && !h.Capabilities.SharedAddress {
 		return nil // the watch took a stranger's address for one of ours
@@ -40,9 +42,21 @@ func (h *Handler) recordTransfer(ctx context.Context, tx *store.Tx, b *follow.Bl
 	}
 	purpose := h.purpose(t, w, currency)
 	required, opinions := needs(currency, weights.of(t))
-	a := store.Arrival{CountsFrom: t.CountsFrom, Opinions: opinions, Deposit: bursar.Deposit{ID: h.IDs.Next(), Purpose: purpose, Currency: currency.Code,
-		Chain: h.Capabilities.ID, TxID: t.TxID, Output: t.Output, Address: t.Address, Contract: t.Contract, Amount: t.Amount,
-		Height: b.Ref.Height, BlockHash: b.Ref.Hash, SeenAt: tx.Now(), Required: required}}
+	a := store.Arrival{CountsFrom: t.CountsFrom, Opinions: opinions, Deposit: bursar.Deposit{
+		ID:        h.IDs.Next(),
+		Purpose:   purpose,
+		Currency:  currency.Code,
+		Chain:     h.Capabilities.ID,
+		TxID:      t.TxID,
+		Output:    t.Output,
+		Address:   t.Address,
+		Contract:  t.Contract,
+		Amount:    t.Amount,
+		Height:    b.Ref.Height,
+		BlockHash: b.Ref.Hash,
+		SeenAt:    tx.Now(),
+		Required:  required,
+	}}
 	if !b.Time.IsZero() && b.Time.Before(a.SeenAt) {
 		a.SeenAt = b.Time // while catching up, a payment counts from when it was made
 	}
@@ -52,12 +66,13 @@ func (h *Handler) recordTransfer(ctx context.Context, tx *store.Tx, b *follow.Bl
 	return h.recordDeposit(ctx, tx, a)
 }
 
-// ignore counts a transfer of an asset that the registry does not know: an adapter that watches for more than is configured,
-// or another spelling of a contract, stops nothing.
+// ignore counts a transfer of an asset that the registry does not know: an adapter that watches for more than is
+// configured, or another spelling of a contract, stops nothing.
 func (h *Handler) ignore(tx *store.Tx, b *follow.Block, t chain.Transfer) {
 	tx.After(func() {
 		h.ignored.Add(1)
-		h.Log.Warn("transfer of an asset that is not configured ignored", "chain", h.Capabilities.ID, "contract", t.Contract, "hash", t.TxID,
+		h.Log.Warn("transfer of an asset that is not configured ignored", "chain", h.Capabilities.ID, "contract", t.Contract,
+			"hash", t.TxID,
 			"height", b.Ref.Height, "address", t.Address.String())
 	})
 }
@@ -65,8 +80,8 @@ func (h *Handler) ignore(tx *store.Tx, b *follow.Block, t chain.Transfer) {
 // Ignored returns how many transfers of assets that the registry does not know were ignored since the start.
 func (h *Handler) Ignored() uint64 { return h.ignored.Load() }
 
-// staysOurs reports whether a transfer is change, a sweep or a gas top-up: made by a transaction of ours, and no customer's
-// deposit. What a withdrawal pays to a wallet is one: the wallet was made after the order was taken.
+// staysOurs reports whether a transfer is change, a sweep or a gas top-up: made by a transaction of ours, and no
+// customer's deposit. What a withdrawal pays to a wallet is one: the wallet was made after the order was taken.
 func staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wallet bool) (bool, error) {
 	if by.IsZero() {
 		return false, nil
@@ -81,8 +96,8 @@ func staysOurs(ctx context.Context, tx *store.Tx, by bursar.ID, wallet bool) (bo
 	return p.Kind != string(chain.KindWithdrawal), err
 }
 
-// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: what our UTXOs in it were worth
-// is booked as gone, its fee included.
+// isTaken reports whether an outgoing transaction is an external spend that an operator has settled: what our UTXOs in
+// it were worth is booked as gone, its fee included.
 func isTaken(ctx context.Context, tx *store.Tx, id bursar.ID) (bool, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {

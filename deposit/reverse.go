@@ -66,15 +66,21 @@ func (h *Handler) reverseUncredited(ctx context.Context, tx *store.Tx, d bursar.
 
 // reverseCredit takes a customer's credit back, even below zero, freezes the account and tells everybody.
 func (h *Handler) reverseCredit(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(d.AccountID), Kind: store.HaltByReversal, Reason: bursar.FrozenByReversal}); err != nil {
+	if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(d.AccountID), Kind: store.HaltByReversal,
+		Reason: bursar.FrozenByReversal}); err != nil {
 		return err
 	}
 	if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {
 		return err
 	}
 	h.logDeposit(tx, slog.LevelError, "deposit reversed", d)
-	err := tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: "deposit_reversed", Ref: fmt.Sprintf("%s/%d", d.ID, d.Reversals),
-		Message: fmt.Sprintf("deposit %s of %s units of %s was credited and left the chain; account %s is frozen", d.ID, d.Amount, d.Currency, d.AccountID)})
+	err := tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: d.Chain,
+		Kind:  "deposit_reversed",
+		Ref:   fmt.Sprintf("%s/%d", d.ID, d.Reversals),
+		Message: fmt.Sprintf("deposit %s of %s units of %s was credited and left the chain; account %s is frozen", d.ID,
+			d.Amount, d.Currency, d.AccountID),
+	})
 	if err != nil {
 		return err
 	}

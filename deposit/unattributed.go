@@ -18,18 +18,16 @@ const (
 
 // askOperator raises the alarm about value that fits no wallet.
 func (h *Handler) askOperator(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
-	currency, err := h.Registry.Get(d.Currency)
-	if err != nil {
-		return err
-	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUnattributed, Ref: d.ID.String(),
-		Message: fmt.Sprintf("%s %s at %s fit no wallet; once final, decide with `bursar unattributed assign|return|keep %s`", currency.Exact(d.Amount), d.Currency, d.Address, d.ID)})
+		Message: fmt.Sprintf("%s at %s fit no wallet; once final, decide with `bursar unattributed assign|return|keep %s`",
+			h.exact(d), d.Address, d.ID)})
 }
 
-// Assign credits a final deposit that fitted no wallet to a customer: d as it was read in this transaction, which has locked
-// the chain, but with Purpose, AccountID, WalletID and Webhook of the wallet, charge or account that shall have it; wallet
-// is the wallet's number. From then on it is an ordinary deposit: its event is recorded, a charge may be paid by it, and
-// when its chain takes it back, so does the service. The currency's minimum is not looked at, for the operator wants it so.
+// Assign credits a final deposit that fitted no wallet to a customer: d as it was read in this transaction, which has
+// locked the chain, but with Purpose, AccountID, WalletID and Webhook of the wallet, charge or account that shall have
+// it; wallet is the wallet's number. From then on it is an ordinary deposit: its event is recorded, a charge may be
+// paid by it, and when its chain takes it back, so does the service. The currency's minimum is not looked at, for the
+// operator wants it so.
 func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error {
 	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
@@ -54,8 +52,8 @@ func (h *Handler) Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wa
 	return h.announce(ctx, tx, d, h.depth(state.Latest))
 }
 
-// assigned reports whether an operator gave the deposit to its customer: then it was credited once whatever its amount, and
-// is credited again when it comes back.
+// assigned reports whether an operator gave the deposit to its customer: then it was credited once whatever its amount,
+// and is credited again when it comes back.
 func (h *Handler) assigned(ctx context.Context, tx *store.Tx, d bursar.Deposit) (bool, error) {
 	_, err := tx.Resolutions().Standing(ctx, d.ID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -74,11 +72,19 @@ func (h *Handler) makeGood(ctx context.Context, tx *store.Tx, d bursar.Deposit) 
 
 // warnOfLoss tells the operator that value left its chain that is, or may be, paid back already.
 func (h *Handler) warnOfLoss(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+	h.Log.Error("returned deposit left its chain", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency,
+		"amount", d.Amount)
+	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
+		Message: fmt.Sprintf("deposit %s of %s left its chain after it was paid back; it is booked as a loss",
+			d.ID, h.exact(d))})
+}
+
+// exact says how much a deposit brought, in smallest units where its currency is not configured any more: no alarm may
+// fail for that.
+func (h *Handler) exact(d bursar.Deposit) string {
 	currency, err := h.Registry.Get(d.Currency)
 	if err != nil {
-		return err
+		return fmt.Sprintf("%s units of %s", d.Amount, d.Currency)
 	}
-	h.Log.Error("returned deposit left its chain", "deposit", d.ID, "hash", d.TxID, "currency", d.Currency, "amount", d.Amount)
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: d.Chain, Kind: alarmUncovered, Ref: d.ID.String(),
-		Message: fmt.Sprintf("deposit %s of %s %s left its chain after it was paid back; it is booked as a loss", d.ID, currency.Exact(d.Amount), d.Currency)})
+	return fmt.Sprintf("%s %s", currency.Exact(d.Amount), d.Currency)
 }

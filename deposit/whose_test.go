@@ -10,7 +10,7 @@ import (
 )
 
 // inBlock returns the deposits of a block.
-func inBlock(f *followtest.Rig, height uint64) (list []bursar.Deposit) {
+func inBlock(f *followtest.Harness, height uint64) (list []bursar.Deposit) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
 		list, err = tx.Deposits().InBlock(ctx, bursar.Ethereum, height)
@@ -19,16 +19,18 @@ func inBlock(f *followtest.Rig, height uint64) (list []bursar.Deposit) {
 	return list
 }
 
-// Another asset than a wallet's own is nobody's until an operator decides: no customer sees it, and the operator is asked.
+// Another asset than a wallet's own is nobody's until an operator decides: no customer sees it, and the operator is
+// asked.
 func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Contract: f.Sim.Named("token"), Amount: bursar.Units(3000)})
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.Want("block 3, 0 credited, map[], 0 events")
 		f.WantAlarm("unattributed", "fit no wallet")
 		list := inBlock(f, 1)
-		if len(list) != 1 || list[0].Purpose != bursar.ForUnattributed || !list[0].AccountID.IsZero() || !list[0].WalletID.IsZero() || list[0].Webhook != "" {
+		if len(list) != 1 || list[0].Purpose != bursar.ForUnattributed || !list[0].AccountID.IsZero() ||
+			!list[0].WalletID.IsZero() || list[0].Webhook != "" {
 			t.Errorf("it is recorded as %+v", list)
 		}
 		if got := credited(f, "TOKEN"); !got.IsZero() {
@@ -39,14 +41,32 @@ func TestAnotherAssetThanTheWalletsIsNobodysYet(t *testing.T) {
 
 // What reaches the hot address is the operator's own, and no customer's and no alarm.
 func TestWhatReachesTheHotAddressIsTheOperators(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.SetHot(f.Sim.Named("hot"))
 		f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(3000)})
 		f.Sim.Mine(3)
 		f.CatchUp()
 		f.WantNoAlarm()
-		if list := inBlock(f, 1); len(list) != 1 || list[0].Purpose != bursar.ForCapital || list[0].Status != bursar.DepositConfirmed {
+		if list := inBlock(f, 1); len(list) != 1 || list[0].Purpose != bursar.ForCapital ||
+			list[0].Status != bursar.DepositConfirmed {
 			t.Errorf("it is recorded as %+v", list)
+		}
+	})
+}
+
+// A watch may take a stranger's address for one of ours, as it knows fingerprints: what reaches a stranger is no
+// business of ours.
+func TestWhatReachesAStrangerIsNoDeposit(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) {
+			b.Transfers = append(b.Transfers, chain.Transfer{TxID: b.Ref.Hash,
+				Address: bursar.Address{Base: f.Sim.Named("stranger")}, Amount: bursar.Units(3000)})
+		}}
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.WantNoAlarm()
+		if list := inBlock(f, 1); len(list) != 0 {
+			t.Errorf("recorded is %+v", list)
 		}
 	})
 }

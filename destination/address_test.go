@@ -46,9 +46,11 @@ func papers(t testing.TB) map[bursar.ChainID]paper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	btc, err := bitcoin.New(bitcoin.Config{ID: bursar.Bitcoin, Network: network, Node: rpc.Config{URLs: []string{"http://127.0.0.1:1"}}})
+	btc, err := bitcoin.New(bitcoin.Config{ID: bursar.Bitcoin, Network: network,
+		Node: rpc.Config{URLs: []string{"http://127.0.0.1:1"}}})
 	put(bursar.Bitcoin, "bitcoin", btc, err)
-	for id, config := range map[bursar.ChainID]evm.Config{bursar.Ethereum: evm.Ethereum(), bursar.BSC: evm.BSC(), bursar.Polygon: evm.Polygon()} {
+	for id, config := range map[bursar.ChainID]evm.Config{bursar.Ethereum: evm.Ethereum(), bursar.BSC: evm.BSC(),
+		bursar.Polygon: evm.Polygon()} {
 		rules, err := evm.NewRules(config)
 		put(id, "evm", rules, err)
 	}
@@ -61,18 +63,21 @@ func papers(t testing.TB) map[bursar.ChainID]paper {
 	return all
 }
 
-// TestOneAddressHasOneSpelling lists an address in one spelling and pays it in every other. A tag is part of an address.
+// TestOneAddressHasOneSpelling lists an address in one spelling and pays it in every other. A tag is part of an
+// address.
 func TestOneAddressHasOneSpelling(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		for _, c := range []struct {
 			currency bursar.CurrencyCode
 			listed   string
 			paid     []string
 			refused  []string
 		}{
-			{"ETH", strings.ToLower(ethA), []string{ethA, "0x" + strings.ToUpper(ethA[2:]), strings.ToLower(ethA)}, []string{ethB}},
+			{"ETH", strings.ToLower(ethA), []string{ethA, "0x" + strings.ToUpper(ethA[2:]), strings.ToLower(ethA)},
+				[]string{ethB}},
 			{"USDC-MATIC", ethA, []string{strings.ToLower(ethA)}, []string{ethC}},
-			{"BTC", strings.ToUpper(btcA), []string{btcA, strings.ToUpper(btcA)}, []string{"bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"}},
+			{"BTC", strings.ToUpper(btcA), []string{btcA, strings.ToUpper(btcA)},
+				[]string{"bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3"}},
 			{"USDT", trxA1, []string{trxA, trxA1, strings.ToUpper(trxA1)}, []string{"TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"}},
 			{"TRX", trxA, []string{trxA1}, nil},
 			{"SOL", solA, []string{solA}, []string{"So11111111111111111111111111111111111111112"}},
@@ -100,22 +105,29 @@ func TestOneAddressHasOneSpelling(t *testing.T) {
 }
 
 func TestWhatIsNoDestination(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine, theirs := s.account(), s.account()
 		for name, c := range map[string]struct {
 			n    destination.New
 			want bursar.ErrorCode
 		}{
-			"a wrong checksum":        {destination.New{Account: mine, Currency: "ETH", Address: ethA[:41] + "D"}, bursar.CodeInvalidAddress},
-			"another chain's address": {destination.New{Account: mine, Currency: "BTC", Address: ethA}, bursar.CodeInvalidAddress},
-			"no address":              {destination.New{Account: mine, Currency: "BTC"}, bursar.CodeInvalidAddress},
-			"an unknown currency":     {destination.New{Account: mine, Currency: "DOGE", Address: btcA}, bursar.CodeUnsupportedCurrency},
-			"a chain that is off":     {destination.New{Account: mine, Currency: "LTC", Address: btcA}, bursar.CodeUnsupportedCurrency},
-			"an unknown family":       {destination.New{Account: mine, Family: "ethereum", Address: ethA}, bursar.CodeInvalidRequest},
-			"neither":                 {destination.New{Account: mine, Address: ethA}, bursar.CodeInvalidRequest},
-			"a long label":            {destination.New{Account: mine, Currency: "ETH", Address: ethA, Label: strings.Repeat("a", destination.MaxLabel+1)}, bursar.CodeInvalidRequest},
-			"a label in two lines":    {destination.New{Account: mine, Currency: "ETH", Address: ethA, Label: "a\nb"}, bursar.CodeInvalidRequest},
-			"an unknown account":      {destination.New{Account: s.ids.Next(), Currency: "ETH", Address: ethA}, bursar.CodeNotFound},
+			"a wrong checksum": {destination.New{Account: mine, Currency: "ETH", Address: ethA[:41] + "D"},
+				bursar.CodeInvalidAddress},
+			"another chain's address": {destination.New{Account: mine, Currency: "BTC", Address: ethA},
+				bursar.CodeInvalidAddress},
+			"no address": {destination.New{Account: mine, Currency: "BTC"}, bursar.CodeInvalidAddress},
+			"an unknown currency": {destination.New{Account: mine, Currency: "DOGE", Address: btcA},
+				bursar.CodeUnsupportedCurrency},
+			"a chain that is off": {destination.New{Account: mine, Currency: "LTC", Address: btcA},
+				bursar.CodeUnsupportedCurrency},
+			"an unknown family": {destination.New{Account: mine, Family: "ethereum", Address: ethA},
+				bursar.CodeInvalidRequest},
+			"neither": {destination.New{Account: mine, Address: ethA}, bursar.CodeInvalidRequest},
+			"a long label": {destination.New{Account: mine, Currency: "ETH", Address: ethA,
+				Label: strings.Repeat("a", destination.MaxLabel+1)}, bursar.CodeInvalidRequest},
+			"a label in two lines": {destination.New{Account: mine, Currency: "ETH", Address: ethA, Label: "a\nb"},
+				bursar.CodeInvalidRequest},
+			"an unknown account": {destination.New{Account: s.ids.Next(), Currency: "ETH", Address: ethA}, bursar.CodeNotFound},
 		} {
 			_, _, err := s.lists.Add(s.Context(), c.n)
 			var refusal *bursar.Error
@@ -142,11 +154,12 @@ func TestWhatIsNoDestination(t *testing.T) {
 }
 
 func TestAListIsBounded(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine := s.account()
 		s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
 			for i := range uint32(destination.MaxDestinations) {
-				d := bursar.Destination{ID: s.ids.Next(), AccountID: mine, Family: "xrpl", Address: bursar.Address{Base: xrpA, Memo: i, HasMemo: true}, CreatedAt: tx.Now(), UsableFrom: tx.Now()}
+				d := bursar.Destination{ID: s.ids.Next(), AccountID: mine, Family: "xrpl",
+					Address: bursar.Address{Base: xrpA, Memo: i, HasMemo: true}, CreatedAt: tx.Now(), UsableFrom: tx.Now()}
 				if _, added, err := tx.Destinations().Insert(s.Context(), d); err != nil || !added {
 					return errors.Join(err, errors.New("one was there already"))
 				}
@@ -156,7 +169,8 @@ func TestAListIsBounded(t *testing.T) {
 		if _, _, err := s.lists.Add(s.Context(), destination.New{Account: mine, Currency: "XRP", Address: xrpA}); err == nil {
 			s.Error("one more was added")
 		}
-		if _, added, err := s.lists.Add(s.Context(), destination.New{Account: mine, Family: "xrpl", Address: xrpX1}); err != nil || added {
+		if _, added, err := s.lists.Add(s.Context(),
+			destination.New{Account: mine, Family: "xrpl", Address: xrpX1}); err != nil || added {
 			s.Errorf("one that is there already: %v, %v", added, err)
 		}
 	})

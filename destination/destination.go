@@ -1,10 +1,10 @@
 // Package destination keeps the addresses that an account's withdrawals are held to, where its list is on.
 //
-// It owns what is added and removed, and the hold on whatever makes withdrawals freer: an addition counts after it, and so
-// does switching the list off. What makes them stricter counts at once. It judges no withdrawal; the room of withdrawals
-// does, in the transaction that holds the money. Its invariants: an address is kept in its chain's canonical form, so that
-// one address has one spelling; a hold once begun is never shortened; every change locks the account, so that an order is
-// judged by the list as it was before or after and not in between.
+// It owns what is added and removed, and the hold on whatever makes withdrawals freer: an addition counts after it, and
+// so does switching the list off. What makes them stricter counts at once. It judges no withdrawal; the room of
+// withdrawals does, in the transaction that holds the money. Its invariants: an address is kept in its chain's
+// canonical form, so that one address has one spelling; a hold once begun is never shortened; every change locks the
+// account, so that an order is judged by the list as it was before or after and not in between.
 package destination
 
 import (
@@ -52,8 +52,8 @@ type New struct {
 }
 
 // Add puts a destination on an account's list, usable after the hold. One that is there already keeps its hold, and is
-// returned with added false. Errors: bursar.ErrNotFound for an unknown account; unsupported_currency, invalid_address and
-// invalid_request for what is wrong with it or one too many.
+// returned with added false. Errors: bursar.ErrNotFound for an unknown account; unsupported_currency, invalid_address
+// and invalid_request for what is wrong with it or one too many.
 func (s *Service) Add(ctx context.Context, n New) (d bursar.Destination, added bool, err error) {
 	family, address, err := s.parse(n)
 	if err != nil {
@@ -63,14 +63,23 @@ func (s *Service) Add(ctx context.Context, n New) (d bursar.Destination, added b
 		return d, false, err
 	}
 	err = s.change(ctx, n.Account, func(tx *store.Tx) error {
-		d = bursar.Destination{ID: s.IDs.Next(), AccountID: n.Account, Family: family, Currency: n.Currency, Address: address, Label: n.Label,
-			CreatedAt: tx.Now(), UsableFrom: tx.Now().Add(s.Hold)}
+		d = bursar.Destination{
+			ID:         s.IDs.Next(),
+			AccountID:  n.Account,
+			Family:     family,
+			Currency:   n.Currency,
+			Address:    address,
+			Label:      n.Label,
+			CreatedAt:  tx.Now(),
+			UsableFrom: tx.Now().Add(s.Hold),
+		}
 		if d, added, err = tx.Destinations().Insert(ctx, d); err != nil || !added {
 			return err
 		}
 		count, err := tx.Destinations().Count(ctx, n.Account)
 		if err == nil && count > MaxDestinations {
-			err = bursar.Refuse(bursar.CodeInvalidRequest, "an account has at most %d destinations: remove some", MaxDestinations)
+			err = bursar.Refuse(bursar.CodeInvalidRequest, "an account has at most %d destinations: remove some",
+				MaxDestinations)
 		}
 		return err
 	})
@@ -88,7 +97,8 @@ func (s *Service) parse(n New) (bursar.Family, bursar.Address, error) {
 	}
 	address, err := c.ParseAddress(n.Address)
 	if err != nil {
-		return "", bursar.Address{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address", "this is not a valid address of %s on this network", c.Capabilities().ID)
+		return "", bursar.Address{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address",
+			"this is not a valid address of %s on this network", c.Capabilities().ID)
 	}
 	return c.Capabilities().Family, address, nil
 }
@@ -102,7 +112,8 @@ func (s *Service) chainOf(n New) (Chain, error) {
 		if c, on := s.Chains[currency.Chain]; on {
 			return c, nil
 		}
-		return nil, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency", "the chain of %s is not configured here", n.Currency)
+		return nil, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency", "the chain of %s is not configured here",
+			n.Currency)
 	}
 	var families []string
 	for _, c := range s.Chains {
@@ -112,7 +123,9 @@ func (s *Service) chainOf(n New) (Chain, error) {
 		families = append(families, string(c.Capabilities().Family))
 	}
 	slices.Sort(families)
-	return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "family", "no chain of the family %.20q is configured here; configured are %s", string(n.Family), strings.Join(slices.Compact(families), ", "))
+	return nil, bursar.RefuseField(bursar.CodeInvalidRequest, "family",
+		"no chain of the family %.20q is configured here; configured are %s", string(n.Family),
+		strings.Join(slices.Compact(families), ", "))
 }
 
 func checkLabel(label string) error {
@@ -122,10 +135,12 @@ func checkLabel(label string) error {
 	return nil
 }
 
-// Remove takes a destination off the list at once. The error is bursar.ErrNotFound for one that is not there, or another
-// account's.
+// Remove takes a destination off the list at once. The error is bursar.ErrNotFound for one that is not there, or
+// another account's.
 func (s *Service) Remove(ctx context.Context, account, id bursar.ID) error {
-	return s.change(ctx, account, func(tx *store.Tx) error { return store.AsRefusal(tx.Destinations().Remove(ctx, account, id)) })
+	return s.change(ctx, account, func(tx *store.Tx) error {
+		return store.AsRefusal(tx.Destinations().Remove(ctx, account, id))
+	})
 }
 
 // Enable switches an account's list on at once and for good; a switching off under way is called back. The error is

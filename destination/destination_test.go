@@ -40,8 +40,8 @@ type replica struct {
 	pays  *withdrawal.Service
 }
 
-// stage is two replicas on one database under one clock.
-type stage struct {
+// harness is two replicas on one database under one clock.
+type harness struct {
 	*testing.T
 	replica
 	other  replica
@@ -51,34 +51,34 @@ type stage struct {
 
 const hold = 24 * time.Hour
 
-func each(t *testing.T, test func(s *stage)) {
+func each(t *testing.T, test func(s *harness)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(newStage(t, storetest.SQLite(t)))
+		test(newHarness(t, storetest.SQLite(t)))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("PostgreSQL is left out by -short")
 		}
 		t.Parallel()
-		test(newStage(t, storetest.Postgres(t)))
+		test(newHarness(t, storetest.Postgres(t)))
 	})
 }
 
-func newStage(t *testing.T, url string) *stage {
-	s := &stage{T: t}
+func newHarness(t *testing.T, url string) *harness {
+	s := &harness{T: t}
 	s.ids = bursar.NewIDs(s.now, nil)
 	s.replica, s.other = s.open(url), s.open(url)
 	return s
 }
 
 // now stands still until it is moved.
-func (s *stage) now() time.Time {
+func (s *harness) now() time.Time {
 	return time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC).Add(time.Duration(s.offset.Load()))
 }
-func (s *stage) advance(d time.Duration) { s.offset.Add(int64(d)) }
+func (s *harness) advance(d time.Duration) { s.offset.Add(int64(d)) }
 
-func (s *stage) open(url string) replica {
+func (s *harness) open(url string) replica {
 	s.Helper()
 	db, err := store.Open(s.Context(), store.Config{URL: url, Now: s.now})
 	if err != nil {
@@ -95,15 +95,17 @@ func (s *stage) open(url string) replica {
 	}
 	return replica{db: db,
 		lists: &destination.Service{DB: db, Chains: lists, Registry: registry, IDs: s.ids, Hold: hold},
-		pays:  withdrawal.NewService(withdrawal.Config{DB: db, Chains: pays, Hot: map[bursar.ChainID]string{}, Registry: registry, IDs: s.ids, Log: slog.New(slog.DiscardHandler)})}
+		pays: withdrawal.NewService(withdrawal.Config{DB: db, Chains: pays, Hot: map[bursar.ChainID]string{},
+			Registry: registry, IDs: s.ids, Log: slog.New(slog.DiscardHandler)})}
 }
 
 // account makes an account that holds a thousand of every currency.
-func (s *stage) account() bursar.ID {
+func (s *harness) account() bursar.ID {
 	s.Helper()
 	id := s.ids.Next()
 	s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
-		if err := tx.Accounts().Insert(s.Context(), bursar.Account{ID: id, Name: "a shop", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+		if err := tx.Accounts().Insert(s.Context(),
+			bursar.Account{ID: id, Name: "a shop", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
 			return err
 		}
 		for _, c := range bursar.Standard() {
@@ -111,7 +113,9 @@ func (s *stage) account() bursar.ID {
 			if err != nil {
 				return err
 			}
-			if err := tx.Ledger().Post(s.Context(), ledger.DepositCredited(bursar.Deposit{ID: s.ids.Next(), AccountID: id, Currency: c.Code, Amount: amount}, tx.Now())); err != nil {
+			if err := tx.Ledger().Post(s.Context(),
+				ledger.DepositCredited(bursar.Deposit{ID: s.ids.Next(), AccountID: id, Currency: c.Code, Amount: amount},
+					tx.Now())); err != nil {
 				return err
 			}
 		}
@@ -120,27 +124,29 @@ func (s *stage) account() bursar.ID {
 	return id
 }
 
-func (s *stage) must(err error) {
+func (s *harness) must(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *stage) add(n destination.New) bursar.Destination {
+func (s *harness) add(n destination.New) bursar.Destination {
 	s.Helper()
 	d, _, err := s.lists.Add(s.Context(), n)
 	s.must(err)
 	return d
 }
 
-func (s *stage) order(r replica, account bursar.ID, currency bursar.CurrencyCode, address string) error {
-	_, err := r.pays.Request(s.Context(), withdrawal.Order{Account: account, Currency: currency, Amount: "5", Address: address})
+func (s *harness) order(r replica, account bursar.ID, currency bursar.CurrencyCode, address string) error {
+	_, err := r.pays.Request(s.Context(), withdrawal.Order{Account: account, Currency: currency, Amount: "5",
+		Address: address})
 	return err
 }
 
-// paid wants an order of five to be taken on either replica, and refused where because says why; a refusal changes nothing.
-func (s *stage) paid(account bursar.ID, currency bursar.CurrencyCode, address, because string) {
+// paid wants an order of five to be taken on either replica, and refused where because says why; a refusal changes
+// nothing.
+func (s *harness) paid(account bursar.ID, currency bursar.CurrencyCode, address, because string) {
 	s.Helper()
 	for _, r := range []replica{s.replica, s.other} {
 		before := s.held(account, currency)
@@ -151,7 +157,8 @@ func (s *stage) paid(account bursar.ID, currency bursar.CurrencyCode, address, b
 			s.Errorf("%s to %s: %v", currency, address, err)
 		case because == "":
 			continue
-		case !errors.As(err, &refusal) || refusal.Code != bursar.CodeDestinationRefused || refusal.Field != "address" || !strings.Contains(refusal.Message, because):
+		case !errors.As(err, &refusal) || refusal.Code != bursar.CodeDestinationRefused || refusal.Field != "address" ||
+			!strings.Contains(refusal.Message, because):
 			s.Errorf("%s to %s: %v, want it refused: %s", currency, address, err, because)
 		case s.held(account, currency) != before:
 			s.Errorf("a refused order of %s holds money", currency)
@@ -160,7 +167,7 @@ func (s *stage) paid(account bursar.ID, currency bursar.CurrencyCode, address, b
 }
 
 // held returns what is held for an account, and how many orders it has.
-func (s *stage) held(account bursar.ID, currency bursar.CurrencyCode) (sum string) {
+func (s *harness) held(account bursar.ID, currency bursar.CurrencyCode) (sum string) {
 	s.Helper()
 	s.must(s.db.View(s.Context(), func(tx *store.Tx) error {
 		b, err := tx.Ledger().Balance(s.Context(), ledger.Held(account), currency)
@@ -177,7 +184,7 @@ func (s *stage) held(account bursar.ID, currency bursar.CurrencyCode) (sum strin
 const unlisted = "is not listed for"
 
 func TestOrdersGoToUsableDestinationsOnly(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine, theirs := s.account(), s.account()
 		s.paid(mine, "ETH", ethA, "") // off by default
 		usdc := s.add(destination.New{Account: mine, Currency: "USDC-MATIC", Address: ethA, Label: "exchange"})
@@ -209,7 +216,7 @@ func TestOrdersGoToUsableDestinationsOnly(t *testing.T) {
 }
 
 func TestSwitchingOffWaits(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine := s.account()
 		off := func() destination.Listed {
 			s.Helper()
@@ -250,7 +257,7 @@ func TestSwitchingOffWaits(t *testing.T) {
 }
 
 func TestAnAdditionIsNeverHastened(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine := s.account()
 		s.must(s.lists.Enable(s.Context(), mine))
 		n := destination.New{Account: mine, Currency: "ETH", Address: ethA, Label: "first"}
@@ -277,9 +284,10 @@ func TestAnAdditionIsNeverHastened(t *testing.T) {
 
 // TestAnOrderThatWaitedIsJudgedAgain has an order that waits for an operator while its destination is taken off.
 func TestAnOrderThatWaitedIsJudgedAgain(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine := s.account()
-		w := bursar.Withdrawal{ID: s.ids.Next(), AccountID: mine, Currency: "ETH", Amount: bursar.Units(1e18), Address: bursar.Address{Base: ethA}, Status: bursar.WithdrawalPendingApproval}
+		w := bursar.Withdrawal{ID: s.ids.Next(), AccountID: mine, Currency: "ETH", Amount: bursar.Units(1e18),
+			Address: bursar.Address{Base: ethA}, Status: bursar.WithdrawalPendingApproval}
 		s.must(s.db.Do(s.Context(), func(tx *store.Tx) error {
 			if err := tx.Withdrawals().Insert(s.Context(), bursar.Ethereum, w); err != nil {
 				return err
@@ -288,7 +296,8 @@ func TestAnOrderThatWaitedIsJudgedAgain(t *testing.T) {
 		}))
 		s.must(s.lists.Enable(s.Context(), mine))
 		var refusal *bursar.Error
-		if _, err := s.pays.Approve(s.Context(), w.ID); !errors.As(err, &refusal) || refusal.Code != bursar.CodeDestinationRefused {
+		if _, err := s.pays.Approve(s.Context(), w.ID); !errors.As(err, &refusal) ||
+			refusal.Code != bursar.CodeDestinationRefused {
 			s.Errorf("approved: %v", err)
 		}
 		if got, err := s.pays.Get(s.Context(), mine, w.ID); err != nil || got.Status != bursar.WithdrawalPendingApproval {
@@ -305,7 +314,7 @@ func TestAnOrderThatWaitedIsJudgedAgain(t *testing.T) {
 // TestNoOrderSlipsThroughARemoval has orders on both replicas while a third removes their destination: none that begins
 // after the removal is taken.
 func TestNoOrderSlipsThroughARemoval(t *testing.T) {
-	each(t, func(s *stage) {
+	each(t, func(s *harness) {
 		mine := s.account()
 		d := s.add(destination.New{Account: mine, Currency: "MATIC", Address: ethA})
 		s.advance(hold)

@@ -1,9 +1,9 @@
-// Package docs holds the description of the HTTP API, openapi.yaml, and turns it into what is served: the same as JSON, and
-// a page to read.
+// Package docs holds the description of the HTTP API, openapi.yaml, and turns it into what is served: the same as JSON,
+// and a page to read.
 //
-// It owns no truth of its own: what the API does is decided by package api, whose tests hold this description to it. Its
-// invariants: both forms are made from the one file alone; the page loads nothing, runs nothing, and shows every endpoint,
-// parameter and schema that the file has.
+// It owns no truth of its own: what the API does is decided by package api, whose tests hold this description to it.
+// Its invariants: both forms are made from the one file alone; the page loads nothing, runs nothing, and shows every
+// endpoint, parameter and schema that the file has.
 package docs
 
 import (
@@ -23,7 +23,8 @@ type Served struct {
 	Policy string // the page's Content-Security-Policy, which allows its own style and nothing more
 }
 
-// Render makes both forms. It takes some milliseconds and always gives the same; an error means that the file is broken.
+// Render makes both forms. It takes some milliseconds and always gives the same; an error means that the file is
+// broken.
 func Render() (Served, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(source, &root); err != nil {

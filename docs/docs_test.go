@@ -54,7 +54,8 @@ func TestJSONTakesNoMoreThanItHas(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: [1, 1.50, -0, true, null, 'x']": `{"a":[1,1.50,-0,true,null,"x"]}`,
 		"{b: 1, a: {}}":                     `{"b":1,"a":{}}`,
-		"a: &x 1\nb: *x":                    "", "1: a": "", "a: 0x10": "", "a: .inf": "", "a: 2026-01-01": "", "a: 1\na: 2": "", "a: !!binary aGk=": "",
+		"a: &x 1\nb: *x":                    "", "1: a": "", "a: 0x10": "", "a: .inf": "", "a: 2026-01-01": "",
+		"a: 1\na: 2": "", "a: !!binary aGk=": "",
 	} {
 		var n yaml.Node
 		if err := yaml.Unmarshal([]byte(text), &n); err != nil {
@@ -79,7 +80,8 @@ func TestThePageIsWholeAndAlone(t *testing.T) {
 	if found := fetched.FindString(html); found != "" {
 		t.Errorf("the page has %q", found)
 	}
-	if !strings.Contains(html, "<style>"+style+"</style>") || served.Policy != policyFor(style) || !strings.HasPrefix(served.Policy, "default-src 'none'; ") {
+	if !strings.Contains(html, "<style>"+style+"</style>") || served.Policy != policyFor(style) ||
+		!strings.HasPrefix(served.Policy, "default-src 'none'; ") {
 		t.Error("the policy does not allow the page's style")
 	}
 	for _, link := range links.FindAllStringSubmatch(html, -1) {
@@ -91,7 +93,8 @@ func TestThePageIsWholeAndAlone(t *testing.T) {
 	for _, paths := range []ordered[pathItem]{d.Paths, d.Webhooks} {
 		for _, path := range paths {
 			for _, op := range path.Value {
-				if !strings.Contains(html, `id="`+op.Value.ID+`"`) || !strings.Contains(html, op.Value.Summary) || !strings.Contains(html, path.Key) {
+				if !strings.Contains(html, `id="`+op.Value.ID+`"`) || !strings.Contains(html, op.Value.Summary) ||
+					!strings.Contains(html, path.Key) {
 					t.Errorf("%s %s is missing", op.Key, path.Key)
 				}
 			}

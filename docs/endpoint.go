@@ -32,7 +32,15 @@ type answer struct{ Status, Text string }
 
 // endpoint gathers what stands in several places of the file.
 func (d *document) endpoint(method, path string, op operation) (endpoint, error) {
-	e := endpoint{ID: op.ID, Method: method, Path: path, Summary: op.Summary, Scope: op.Scope, Prose: paragraphs(op.Description), Codes: op.Codes}
+	e := endpoint{
+		ID:      op.ID,
+		Method:  method,
+		Path:    path,
+		Summary: op.Summary,
+		Scope:   op.Scope,
+		Prose:   paragraphs(op.Description),
+		Codes:   op.Codes,
+	}
 	e.Open = op.Security != nil && len(op.Security) == 0
 	for _, s := range op.Security {
 		if _, needed := s["apiSecret"]; needed {
@@ -69,7 +77,12 @@ func (d *document) parameters(e *endpoint, op operation, form schema) error {
 		if err != nil {
 			return err
 		}
-		one := row{Name: p.Name, Type: kind, Required: p.Required || slices.Contains(form.Required, p.Name), Prose: inline(p.Description)}
+		one := row{
+			Name:     p.Name,
+			Type:     kind,
+			Required: p.Required || slices.Contains(form.Required, p.Name),
+			Prose:    inline(p.Description),
+		}
 		if p.In == "header" {
 			e.Headers = append(e.Headers, one)
 			continue

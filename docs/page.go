@@ -43,7 +43,13 @@ func toHTML(root *yaml.Node) (html []byte, policy string, err error) {
 	if err := root.Decode(&d); err != nil {
 		return nil, "", err
 	}
-	p := page{Title: d.Info.Title, Summary: d.Info.Summary, Prose: paragraphs(d.Info.Description), Style: template.CSS(style), Common: d.CommonCodes}
+	p := page{
+		Title:   d.Info.Title,
+		Summary: d.Info.Summary,
+		Prose:   paragraphs(d.Info.Description),
+		Style:   template.CSS(style),
+		Common:  d.CommonCodes,
+	}
 	if err := p.fill(&d); err != nil {
 		return nil, "", err
 	}
@@ -61,7 +67,8 @@ func toHTML(root *yaml.Node) (html []byte, policy string, err error) {
 // policyFor allows one style by its hash. No script runs, nothing is fetched, and no other site may frame the page.
 func policyFor(style string) string {
 	hash := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) +
+		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
 func (p *page) fill(d *document) error {

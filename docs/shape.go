@@ -42,7 +42,12 @@ func (d *document) rows(prefix string, s schema) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, row{Name: prefix + p.Key, Type: kind, Required: slices.Contains(s.Required, p.Key), Prose: inline(p.Value.Description)})
+		list = append(list, row{
+			Name:     prefix + p.Key,
+			Type:     kind,
+			Required: slices.Contains(s.Required, p.Key),
+			Prose:    inline(p.Value.Description),
+		})
 		inner, err := d.rows(prefix+p.Key+".", p.Value)
 		if err != nil {
 			return nil, err

@@ -40,14 +40,14 @@ func (w watched) After(ctx context.Context, last chain.BlockRef, limit int, watc
 	return w.Chain.After(ctx, last, limit, watch)
 }
 
-func watchCalls(f *followtest.Rig) watched {
+func watchCalls(f *followtest.Harness) watched {
 	w := watched{Chain: f.Sim, heads: make(chan struct{}, 1), afters: make(chan chain.BlockRef, 100)}
 	f.Chain = w
 	return w
 }
 
 // run follows the chain until the test ends it.
-func run(f *followtest.Rig) (stop func()) {
+func run(f *followtest.Harness) (stop func()) {
 	f.Pace = 1
 	running, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
@@ -61,7 +61,7 @@ func run(f *followtest.Rig) (stop func()) {
 }
 
 // reach waits until the chain is followed up to its tip and nothing is left to do.
-func reach(f *followtest.Rig, w watched, text string) {
+func reach(f *followtest.Harness, w watched, text string) {
 	f.T.Helper()
 	for range 100_000 {
 		<-w.heads // a step begins
@@ -73,7 +73,7 @@ func reach(f *followtest.Rig, w watched, text string) {
 }
 
 // hold keeps the database from recording until it is let go.
-func hold(f *followtest.Rig) (release func()) {
+func hold(f *followtest.Harness) (release func()) {
 	held, done, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		ended <- f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -93,7 +93,7 @@ func hold(f *followtest.Rig) (release func()) {
 // While nothing can be recorded the next windows are read. A reorg then drops what was read: no block of the old branch
 // stays, and a wallet that was made meanwhile is paid in time.
 func TestReadingDoesNotWaitForRecording(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		var gone string
 		for i := range 400 {
 			if i == 390 {
@@ -126,7 +126,7 @@ func TestReadingDoesNotWaitForRecording(t *testing.T) {
 
 // What is read ahead gives the same as block by block, with reorgs and faults between.
 func TestReadAheadGivesWhatStepsGive(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Chain: sim.Config{ReorgDepth: 300}}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Chain: sim.Config{ReorgDepth: 300}}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.HoldFinality(true)
 		for i := range 300 {
 			if i%7 == 0 {
@@ -154,7 +154,7 @@ func TestReadAheadGivesWhatStepsGive(t *testing.T) {
 
 // At the tip a poll costs one question for the head, and one for blocks where there is a new one.
 func TestThePollAtTheTipIsCheap(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		c := &counted{Chain: f.Sim}
 		f.Chain = c
 		step := func(want string, wantMore bool) {
@@ -194,9 +194,10 @@ func (c *counted) After(ctx context.Context, last chain.BlockRef, limit int, wat
 	return c.Chain.After(ctx, last, limit, watch)
 }
 
-// One block that cannot be recorded holds back itself and what follows, and not the blocks before it that were read with it.
+// One block that cannot be recorded holds back itself and what follows, and not the blocks before it that were read
+// with it.
 func TestABadBlockHoldsBackNoneBeforeIt(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(10)
 		f.Chain = unlinked{f.Sim, 7}
@@ -228,7 +229,7 @@ func (u unlinked) After(ctx context.Context, last chain.BlockRef, limit int, wat
 
 // Why the chain cannot be followed stands in the database while that is so, for the commands of other processes.
 func TestAFailureIsNotedUntilItIsOver(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		w := watchCalls(f)
 		f.Sim.Down("node", true)
 		stop := run(f)

@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// recordNotes raises one alarm for what an adapter says of blocks as a whole: that one was passed by a second method, or
-// that something in it has no explanation. It is one alarm for each chain, with the newest block's text.
+// recordNotes raises one alarm for what an adapter says of blocks as a whole: that one was passed by a second method,
+// or that something in it has no explanation. It is one alarm for each chain, with the newest block's text.
 func (f *Follower) recordNotes(ctx context.Context, tx *store.Tx, b chain.Block) error {
 	var notes []string
 	for _, o := range b.Anomalies {
@@ -22,7 +22,8 @@ func (f *Follower) recordNotes(ctx context.Context, tx *store.Tx, b chain.Block)
 		return nil
 	}
 	id := f.Chain.Capabilities().ID
-	f.Log.Warn("a block was recorded with an anomaly", "chain", id, "height", b.Ref.Height, "hash", b.Ref.Hash, "what", notes)
+	f.Log.Warn("a block was recorded with an anomaly", "chain", id, "height", b.Ref.Height, "hash", b.Ref.Hash,
+		"what", notes)
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "block_anomaly", Ref: string(id),
 		Message: fmt.Sprintf("block %d: %s", b.Ref.Height, strings.Join(notes, "; "))})
 }
@@ -39,9 +40,11 @@ func (f *Follower) recordAnomalies(ctx context.Context, tx *store.Tx, b chain.Bl
 		}
 		raised[o.Contract] = true
 		id := f.Chain.Capabilities().ID
-		f.Log.Warn("a contract did what no rule foresees", "chain", id, "contract", o.Contract, "hash", o.TxID, "what", o.What)
+		f.Log.Warn("a contract did what no rule foresees", "chain", id, "contract", o.Contract, "hash", o.TxID, "what",
+			o.What)
 		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "odd_event", Ref: string(id) + ":" + o.Contract,
-			Message: fmt.Sprintf("contract %s made %s in transaction %s, block %d; nothing was credited for it", o.Contract, o.What, o.TxID, b.Ref.Height)})
+			Message: fmt.Sprintf("contract %s made %s in transaction %s, block %d; nothing was credited for it", o.Contract,
+				o.What, o.TxID, b.Ref.Height)})
 		if err != nil {
 			return err
 		}

@@ -13,20 +13,20 @@ import (
 // clockSkew is how far a block's time may lie beside the true one: Bitcoin's rules let it be two hours ahead.
 const clockSkew = 2 * time.Hour
 
-// beginning is where a new chain begins: after ref. Since is the time of the oldest wallet where the nodes do not have the
-// blocks that followed it, else zero.
+// beginning is where a new chain begins: after ref. Since is the time of the oldest wallet where the nodes do not have
+// the blocks that followed it, else zero.
 type beginning struct {
 	ref   chain.BlockRef
 	since time.Time
 }
 
-// errNothingFinal is returned while a chain with a history does not say what of it is final: it must not be read from its
-// first block on for that.
+// errNothingFinal is returned while a chain with a history does not say what of it is final: it must not be read from
+// its first block on for that.
 var errNothingFinal = errors.New("no block is final yet by the node's own word, so that the chain cannot begin")
 
-// begin finds the block after which a new chain is followed. That is a final one, so that a reorganisation can never reach
-// below it: the configured one, or the newest. Where addresses were handed out before the chain could be asked for the
-// first time, it lies before the oldest of them, or as far back as the nodes have blocks.
+// begin finds the block after which a new chain is followed. That is a final one, so that a reorganisation can never
+// reach below it: the configured one, or the newest. Where addresses were handed out before the chain could be asked
+// for the first time, it lies before the oldest of them, or as far back as the nodes have blocks.
 func (f *Follower) begin(ctx context.Context, state store.ChainState, head chain.Head) (beginning, error) {
 	final := head.Final
 	if final.Hash == "" && head.Latest.Height > uint64(2*f.Chain.Capabilities().ReorgDepth) {
@@ -63,7 +63,9 @@ func (f *Follower) after(ctx context.Context, final chain.BlockRef, height uint6
 		return b, nil
 	}
 	if b.ref, err = f.Chain.At(ctx, height); err != nil {
-		return b, fmt.Errorf("find the first block, %d (a node that is pruned may lack it: then start_height must be higher): %w", height, err)
+		return b,
+			fmt.Errorf("find the first block, %d (a node that is pruned may lack it: then start_height must be higher): %w",
+				height, err)
 	}
 	return b, nil
 }
@@ -84,11 +86,13 @@ func (f *Follower) warnOfGap(ctx context.Context, tx *store.Tx, b beginning) err
 	id := f.Chain.Capabilities().ID
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: "history_gap", Ref: string(id), Message: fmt.Sprintf(
 		"the oldest wallet on %s is of %s, and the nodes have no blocks from then on: the chain begins after block %d; "+
-			"search the blocks before with `bursar chain rescan` at a node that has them", id, b.since.Format(time.RFC3339), b.ref.Height)})
+			"search the blocks before with `bursar chain rescan` at a node that has them", id, b.since.Format(time.RFC3339),
+		b.ref.Height)})
 }
 
-// search looks for the block after which a chain begins. It goes down from the newest final block in steps that double, so
-// that it reads few blocks and none from long before, and takes a block that no node has for the end of what there is.
+// search looks for the block after which a chain begins. It goes down from the newest final block in steps that double,
+// so that it reads few blocks and none from long before, and takes a block that no node has for the end of what there
+// is.
 type search struct {
 	f      *Follower
 	before time.Time
@@ -140,8 +144,8 @@ func (s search) find(ctx context.Context) (height uint64, gap bool, err error) {
 	return low, false, nil
 }
 
-// look is read, and tells a block that the nodes lack from nodes that do not answer: they lack it if they cannot give it
-// twice and give the top before and between.
+// look is read, and tells a block that the nodes lack from nodes that do not answer: they lack it if they cannot give
+// it twice and give the top before and between.
 func (s search) look(ctx context.Context, height uint64) (age, error) {
 	for try := 0; ; try++ {
 		of, err := s.read(ctx, height)

@@ -34,14 +34,14 @@ func (a aged) After(ctx context.Context, last chain.BlockRef, limit int, watch c
 }
 
 // age makes the chain so old that its block at a height was made when the wallets were.
-func age(f *followtest.Rig, height uint64) aged {
+func age(f *followtest.Harness, height uint64) aged {
 	a := aged{Chain: f.Sim, now: f.Wallet.CreatedAt, height: height, reads: new(int), lowest: new(uint64)}
 	*a.lowest = 1 << 60
 	f.Chain = a
 	return a
 }
 
-func cursor(f *followtest.Rig) uint64 {
+func cursor(f *followtest.Harness) uint64 {
 	f.T.Helper()
 	var state store.ChainState
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -51,10 +51,10 @@ func cursor(f *followtest.Rig) uint64 {
 	return uint64(state.Height)
 }
 
-// Wallets were made, and paid, before the node answered for the first time. Few blocks are looked at to find where to begin,
-// and none from long before.
+// Wallets were made, and paid, before the node answered for the first time. Few blocks are looked at to find where to
+// begin, and none from long before.
 func TestAChainBeginsBeforeItsOldestWallet(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(4900)
 		f.Pay(5000)
 		f.Sim.Mine(100)
@@ -75,10 +75,10 @@ func TestAChainBeginsBeforeItsOldestWallet(t *testing.T) {
 	})
 }
 
-// The nodes are pruned below what was made when the wallets were: the chain begins with the oldest block that they have, and
-// says what may be missed.
+// The nodes are pruned below what was made when the wallets were: the chain begins with the oldest block that they
+// have, and says what may be missed.
 func TestAChainBeginsWhereAPrunedNodeBegins(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(2900)
 		f.Pay(5000)
 		f.Sim.Mine(100)
@@ -94,7 +94,9 @@ func TestAChainBeginsWhereAPrunedNodeBegins(t *testing.T) {
 }
 
 func TestAChainWithoutWalletsBeginsAtTheTip(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true, Before: func(w *bursar.Wallet) { w.Currency = "OTHER" }}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true, Before: func(w *bursar.Wallet) {
+		w.Currency = "OTHER"
+	}}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(3000)
 		f.Sim.Prune(2999)
 		f.Sim.Fail(sim.At, 1, errors.New("a question that need not be asked"))
@@ -106,7 +108,7 @@ func TestAChainWithoutWalletsBeginsAtTheTip(t *testing.T) {
 
 func TestAChainBeginsAtItsStartHeight(t *testing.T) {
 	start := uint64(2900)
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Start = &start
 		f.Sim.Mine(2899)
 		f.Pay(5000)
@@ -120,7 +122,7 @@ func TestAChainBeginsAtItsStartHeight(t *testing.T) {
 
 // A node that fails while the beginning is looked for is asked again, and not taken for one that lacks blocks.
 func TestAnAwayNodeIsNotTakenForAPrunedOne(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1000)
 		age(f, 500)
 		f.Sim.Fail(sim.After, 1, nil)
@@ -141,7 +143,7 @@ func TestAnAwayNodeIsNotTakenForAPrunedOne(t *testing.T) {
 
 // A chain with a history that does not say what is final is not read from its first block on.
 func TestNothingBeginsWhileNothingIsFinal(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1000)
 		f.Chain = unfinal{f.Sim}
 		if _, err := f.Step(ctx, f.Lease); err == nil || cursor(f) != 1<<64-1 {
@@ -162,11 +164,11 @@ func (u unfinal) Head(ctx context.Context) (chain.Head, error) {
 	return head, err
 }
 
-// A wallet that is older than the chain's configuration, because its address serves several chains, calls for no block from before
-// that: nobody was told to pay there.
+// A wallet that is older than the chain's configuration, because its address serves several chains, calls for no block
+// from before that: nobody was told to pay there.
 func TestNoWalletIsOlderThanItsChain(t *testing.T) {
 	made := func(w *bursar.Wallet) { w.CreatedAt = w.CreatedAt.Add(-20 * time.Hour) }
-	followtest.RunAs(t, followtest.Setting{Idle: true, Before: made}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true, Before: made}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(3000)
 		a := age(f, 2900)
 		a.now = f.DB.Now() // when the chain was configured
@@ -194,11 +196,12 @@ func (a failing) After(ctx context.Context, last chain.BlockRef, limit int, watc
 	return a.aged.After(ctx, last, limit, watch)
 }
 
-// Whenever a node goes away while the beginning is looked for, the chain does not begin: what it does not answer is not missing.
+// Whenever a node goes away while the beginning is looked for, the chain does not begin: what it does not answer is not
+// missing.
 func TestANodeThatGoesAwayMeanwhileIsNotPruned(t *testing.T) {
 	for from := 1; from <= 12; from++ {
 		t.Run(fmt.Sprint(from), func(t *testing.T) {
-			followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+			followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 				f.Sim.Mine(1000)
 				a := age(f, 500)
 				f.Chain = failing{a, func(n int, _ chain.BlockRef) bool { return n >= from }}
@@ -215,7 +218,7 @@ func TestANodeThatGoesAwayMeanwhileIsNotPruned(t *testing.T) {
 
 // A block that a node does not give once, and gives when it is asked again, is not missing.
 func TestABlockThatIsNotGivenOnceIsNotMissing(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{Idle: true}, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(1000)
 		f.Pay(5000)
 		f.Sim.Mine(500)
@@ -236,9 +239,10 @@ func TestABlockThatIsNotGivenOnceIsNotMissing(t *testing.T) {
 	})
 }
 
-// While blocks of days ago are caught up with, a payment counts from when it was made: a charge that was paid in time is.
+// While blocks of days ago are caught up with, a payment counts from when it was made: a charge that was paid in time
+// is.
 func TestAPaymentThatIsReadLateCountsFromItsBlock(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		a := age(f, 3000)
 		f.Sim.Mine(3)
 		old := f.Pay(2000)

@@ -36,8 +36,8 @@ func (f far) After(ctx context.Context, last chain.BlockRef, limit int, watch ch
 	return f.Chain.After(ctx, last, min(limit, f.limit), watch)
 }
 
-// BenchmarkCatchUp follows 2,000 blocks with a deposit in every tenth, from nodes that take a while for each window: block by
-// block as at the tip, in windows that are read when the last is recorded, and in windows that are read ahead.
+// BenchmarkCatchUp follows 2,000 blocks with a deposit in every tenth, from nodes that take a while for each window:
+// block by block as at the tip, in windows that are read when the last is recorded, and in windows that are read ahead.
 func BenchmarkCatchUp(b *testing.B) {
 	for _, database := range []string{"sqlite", "postgres"} {
 		for _, latency := range []time.Duration{0, 50 * time.Millisecond, 400 * time.Millisecond} {
@@ -56,7 +56,8 @@ const benchBlocks = 2000
 func catchUp(b *testing.B, database string, latency time.Duration, way string) {
 	b.StopTimer()
 	for range b.N {
-		f, lease := benchFollower(b, database, far{latency: latency, limit: map[string]int{"single": 1, "windows": 64, "ahead": 64}[way]})
+		f, lease := benchFollower(b, database,
+			far{latency: latency, limit: map[string]int{"single": 1, "windows": 64, "ahead": 64}[way]})
 		b.StartTimer()
 		if way == "ahead" {
 			running, cancel := context.WithCancel(ctx)
@@ -110,7 +111,8 @@ func benchFollower(b *testing.B, database string, c far) (*follow.Follower, stor
 	}
 	b.Cleanup(func() { db.Close() })
 	c.Chain = sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
-	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1000)}})
+	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8,
+		Minimum: bursar.Units(1000)}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -122,13 +124,15 @@ func benchFollower(b *testing.B, database string, c far) (*follow.Follower, stor
 		if err := tx.Chains().Ensure(ctx, bursar.Ethereum); err != nil {
 			return err
 		}
-		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: bursar.ID{1}, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: bursar.ID{1}, Name: "a", CreatedAt: tx.Now(),
+			WebhookGeneration: 1}); err != nil {
 			return err
 		}
 		if _, err := tx.Wallets().TakeNumbers(ctx, 1); err != nil {
 			return err
 		}
-		w := bursar.Wallet{Number: 1, ID: bursar.ID{2}, AccountID: bursar.ID{1}, Currency: "COIN", Family: "evm", Address: bursar.Address{Base: c.Named("wallet")},
+		w := bursar.Wallet{Number: 1, ID: bursar.ID{2}, AccountID: bursar.ID{1}, Currency: "COIN", Family: "evm",
+			Address: bursar.Address{Base: c.Named("wallet")},
 			Webhook: "https://receiver.example/", CreatedAt: tx.Now()}
 		if err := tx.Wallets().Insert(ctx, []bursar.Wallet{w}); err != nil {
 			return err

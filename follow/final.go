@@ -10,17 +10,20 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// finalize notes how far the chain is, has the creditor book what became final up to a height, and notes when the chain is ready to
-// be paid on. It reports whether there may be more. Nothing is final while the node's final block is another than the one
-// recorded at its height.
-func (f *Follower) finalize(ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef, final uint64) (bool, error) {
+// finalize notes how far the chain is, has the creditor book what became final up to a height, and notes when the chain
+// is ready to be paid on. It reports whether there may be more. Nothing is final while the node's final block is
+// another than the one recorded at its height.
+func (f *Follower) finalize(
+	ctx context.Context, lease store.Lease, head chain.Head, last chain.BlockRef, final uint64,
+) (bool, error) {
 	id := f.Chain.Capabilities().ID
 	at := Finality{Final: final, Latest: max(head.Latest.Height, last.Height)}
 	caughtUp := f.ready != lease.Token && f.goal.reached(lease, head, last, final)
 	if due, err := f.anythingNew(ctx, at); err != nil || !due && !caughtUp && f.recovery.Number == 0 {
 		return false, err
 	}
-	credited, more := 0, false
+	var credited int
+	var more bool
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Leases().Fence(ctx, lease)
 		if err != nil {
@@ -35,7 +38,8 @@ func (f *Follower) finalize(ctx context.Context, lease store.Lease, head chain.H
 		if err := tx.Chains().SetHead(ctx, id, at.Latest, final); err != nil {
 			return err
 		}
-		if err := f.carryOn(ctx, tx, lease, recovered{caughtUp || f.ready == lease.Token, caughtUp, at.Latest, final}); err != nil {
+		if err := f.carryOn(ctx, tx, lease, recovered{caughtUp || f.ready == lease.Token, caughtUp, at.Latest,
+			final}); err != nil {
 			return err
 		}
 		credited, more, err = f.Creditor.Credit(ctx, tx, at)

@@ -3,8 +3,8 @@ package follow
 import "hash/maphash"
 
 // fingerprints is a set of texts kept as 64-bit hashes under a seed of this process: about 12 bytes each, so that ten
-// million addresses stay near 130 MB. It never forgets and never denies a member; it takes another text for one about once
-// in 10^12 questions at that size, or if it differs in the case of its letters alone, and the caller looks again.
+// million addresses stay near 130 MB. It never forgets and never denies a member; it takes another text for one about
+// once in 10^12 questions at that size, or if it differs in the case of its letters alone, and the caller looks again.
 type fingerprints struct {
 	seed  maphash.Seed
 	slots []uint64 // open addressing with linear probing; 0 is empty

@@ -1,10 +1,11 @@
 // Package follow follows a chain block by block and keeps the books at the block that they stand at.
 //
-// It owns the cursor of each chain: reading blocks in their order, having its BlockHandlers write what each one brought in the
-// transaction that moves the cursor, having them take it back when the block is reorged out, and saying what is final. It knows
-// nothing of deposits or payments, and never signs or sends anything. Its invariants: the cursor moves only with everything its
-// block brought; a block is undone as a whole, in the transaction that moves the cursor back; nothing is final here that is not
-// recorded; a chain is ready to be paid on only once it is recorded up to what was final when its lease was taken.
+// It owns the cursor of each chain: reading blocks in their order, having its BlockHandlers write what each one brought
+// in the transaction that moves the cursor, having them take it back when the block is reorged out, and saying what is
+// final. It knows nothing of deposits or payments, and never signs or sends anything. Its invariants: the cursor moves
+// only with everything its block brought; a block is undone as a whole, in the transaction that moves the cursor back;
+// nothing is final here that is not recorded; a chain is ready to be paid on only once it is recorded up to what was
+// final when its lease was taken.
 package follow
 
 import (
@@ -39,14 +40,14 @@ type Follower struct {
 	Wake     <-chan struct{} // a hint that there may be a new block; may be nil
 	Advanced func()          // called after a commit that recorded an arrival, credited anything or made the chain ready
 
-	// Current reports whether it is known from outside the database that the database is not older than the chain; nil: it is not
-	// known. Then the database may be older until the follower has caught up.
+	// Current reports whether it is known from outside the database that the database is not older than the chain; nil: it
+	// is not known. Then the database may be older until the follower has caught up.
 	Current func() bool
 	// Wait is how long nothing is signed after a recovery began on a chain whose transactions do not expire.
 	Wait chain.Lifetime
 
-	// KnownFinal returns the highest final height of the chain that is known outside the database; nil: none is. Nothing is
-	// signed before the chain is recorded up to it.
+	// KnownFinal returns the highest final height of the chain that is known outside the database; nil: none is. Nothing
+	// is signed before the chain is recorded up to it.
 	KnownFinal func() uint64
 
 	head   chain.Head // as it was asked for last; this and what follows is of the goroutine that steps
@@ -67,13 +68,14 @@ type Follower struct {
 // Recorded returns how many blocks were recorded since the start. It may be called at any time.
 func (f *Follower) Recorded() uint64 { return f.blocks.Load() }
 
-// patience bounds how long a chain is left alone that could not be followed: a node that returns is used within a second.
+// patience bounds how long a chain is left alone that could not be followed: a node that returns is used within a
+// second.
 const patience = time.Second
 
-// Run follows the chain until ctx ends or the lease is lost. A node or a database that is away is waited for, and while it
-// is, the database says why.
+// Run follows the chain until ctx ends or the lease is lost. A node or a database that is away is waited for, and while
+// it is, the database says why.
 func (f *Follower) Run(ctx context.Context, lease store.Lease) error {
-	f.pipe, f.left, f.noted = &pipe{}, false, unknownNote
+	f.pipe, f.noted = &pipe{}, unknownNote
 	defer f.pipe.stop()
 	f.Creditor.Begin(ctx, lease)
 	return Guarded(func() error { return f.follow(ctx, lease) })
@@ -104,8 +106,8 @@ func (f *Follower) follow(ctx context.Context, lease store.Lease) error {
 }
 
 // Step reads the chain once: it takes back one block that was reorged out, or records the blocks that follow the cursor
-// and credits what is final. It reports whether more is known to be left. The head is asked for once, and not again while
-// blocks up to it are left: at the tip a step costs one Head, and one After where there is anything new.
+// and credits what is final. It reports whether more is known to be left. The head is asked for once, and not again
+// while blocks up to it are left: at the tip a step costs one Head, and one After where there is anything new.
 func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err error) {
 	head, err := f.latestHead(ctx, lease)
 	if err != nil {
@@ -119,7 +121,6 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 	f.aim(ctx, lease, head)
 	w, err := f.next(ctx, head, last)
 	if errors.Is(err, chain.ErrOffChain) {
-		f.pipe.stop()
 		return true, f.undo(ctx, lease, last)
 	}
 	if err != nil {
@@ -130,8 +131,8 @@ func (f *Follower) Step(ctx context.Context, lease store.Lease) (more bool, err 
 		return false, err
 	}
 	if !found && head.Final.Height > last.Height {
-		// The endpoint has no news, though there are blocks: it may not know the cursor's block, which may be on a branch that was
-		// replaced. Nothing is final by that.
+		// The endpoint has no news, though there are blocks: it may not know the cursor's block, which may be on a branch
+		// that was replaced. Nothing is final by that.
 		return false, nil
 	}
 	credited, err := f.finalize(ctx, lease, head, last, w.provenFinal(head, last))

@@ -18,7 +18,7 @@ var ctx = context.Background()
 
 // A marker of finality that stalls is waited for, however deep the payment lies; no depth takes its place.
 func TestFinalityThatStallsIsWaitedFor(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.HoldFinality(true)
 		f.Pay(5000)
 		f.Sim.Mine(500)
@@ -32,7 +32,7 @@ func TestFinalityThatStallsIsWaitedFor(t *testing.T) {
 
 // Whatever fails, the cursor stays where everything is recorded, and the next step goes on from there.
 func TestFaultsLeaveTheCursor(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(3)
 		before := f.State()
@@ -63,7 +63,7 @@ func (l *liar) Head(ctx context.Context) (chain.Head, error) {
 }
 
 func TestAnotherFinalBlockCreditsNothing(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &liar{Chain: f.Sim, lies: true}
 		f.Chain = node
 		f.Pay(5000)
@@ -80,9 +80,10 @@ func TestAnotherFinalBlockCreditsNothing(t *testing.T) {
 	})
 }
 
-// Dust costs a row and nothing else: no event, no credit to the customer, and it does not delay what is worth crediting.
+// Dust costs a row and nothing else: no event, no credit to the customer, and it does not delay what is worth
+// crediting.
 func TestDustIsARowAndNothingElse(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		for range 300 {
 			f.Pay(1)
 		}
@@ -102,7 +103,7 @@ func TestDustIsARowAndNothingElse(t *testing.T) {
 
 // 256 blocks are reorged out and everything comes back in others: the same deposits, credited once.
 func TestAReorganisationOf256BlocksIsSurvived(t *testing.T) {
-	followtest.Run(t, 300, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 300, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.HoldFinality(true)
 		for range 4 {
 			f.Pay(5000)
@@ -120,9 +121,10 @@ func TestAReorganisationOf256BlocksIsSurvived(t *testing.T) {
 	})
 }
 
-// A chain that shares nothing with what is remembered is another chain: nothing changes, and the step says what may be wrong.
+// A chain that shares nothing with what is remembered is another chain: nothing changes, and the step says what may be
+// wrong.
 func TestAReorganisationPastAllThatIsRememberedChangesNothing(t *testing.T) {
-	followtest.Run(t, 5, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 5, func(t *testing.T, f *followtest.Harness) {
 		f.Sim.Mine(30)
 		f.Pay(5000)
 		f.Sim.Mine(3)
@@ -145,10 +147,12 @@ func TestAReorganisationPastAllThatIsRememberedChangesNothing(t *testing.T) {
 	})
 }
 
-// odd is a chain whose blocks carry what no rule foresees.
-type odd struct{ *sim.Chain }
+// anomalous is a chain whose blocks carry what no rule foresees.
+type anomalous struct{ *sim.Chain }
 
-func (o odd) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (o anomalous) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := o.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
 		for range 3 {
@@ -158,14 +162,15 @@ func (o odd) After(ctx context.Context, last chain.BlockRef, limit int, watch ch
 	return blocks, err
 }
 
-func TestAnOddityIsOneAlarm(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
-		f.Chain = odd{f.Sim}
+func TestAnAnomalyIsOneAlarm(t *testing.T) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
+		f.Chain = anomalous{f.Sim}
 		f.Sim.Mine(4)
 		f.CatchUp()
 		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().List(ctx, 10)
-			if len(alarms) != 1 || alarms[0].Kind != "odd_event" || alarms[0].Ref != "ethereum:0xc" || !strings.Contains(alarms[0].Message, "nothing was credited") {
+			if len(alarms) != 1 || alarms[0].Kind != "odd_event" || alarms[0].Ref != "ethereum:0xc" ||
+				!strings.Contains(alarms[0].Message, "nothing was credited") {
 				t.Errorf("the alarms are %+v", alarms)
 			}
 			return err
@@ -179,19 +184,21 @@ type noted struct{ *sim.Chain }
 func (n noted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := n.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
-		blocks[i].Anomalies = append(blocks[i].Anomalies, chain.Anomaly{What: "no endpoint could trace it"}, chain.Anomaly{What: "a balance"})
+		blocks[i].Anomalies = append(blocks[i].Anomalies, chain.Anomaly{What: "no endpoint could trace it"},
+			chain.Anomaly{What: "a balance"})
 	}
 	return blocks, err
 }
 
 func TestAnAnomalyOfBlocksIsOneAlarm(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Chain = noted{f.Sim}
 		f.Sim.Mine(4)
 		f.CatchUp()
 		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().List(ctx, 10)
-			if len(alarms) != 1 || alarms[0].Kind != "block_anomaly" || alarms[0].Ref != "ethereum" || !strings.Contains(alarms[0].Message, "no endpoint could trace it; a balance") {
+			if len(alarms) != 1 || alarms[0].Kind != "block_anomaly" || alarms[0].Ref != "ethereum" ||
+				!strings.Contains(alarms[0].Message, "no endpoint could trace it; a balance") {
 				t.Errorf("the alarms are %+v", alarms)
 			}
 			return err
@@ -201,7 +208,7 @@ func TestAnAnomalyOfBlocksIsOneAlarm(t *testing.T) {
 
 // One that lost its lease writes nothing more, wherever in its work it was.
 func TestALostLeaseWritesNothing(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(4)
 		before := f.State()

@@ -18,7 +18,9 @@ type interrupted struct {
 	meanwhile func()
 }
 
-func (c *interrupted) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *interrupted) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := c.Chain.After(ctx, last, limit, watch)
 	if c.meanwhile != nil {
 		c.meanwhile()
@@ -27,8 +29,9 @@ func (c *interrupted) After(ctx context.Context, last chain.BlockRef, limit int,
 	return blocks, err
 }
 
-// moveCursor puts the cursor on another block of the same height, as another process would, and returns how to undo that.
-func moveCursor(f *followtest.Rig) (undo func()) {
+// moveCursor puts the cursor on another block of the same height, as another process would, and returns how to undo
+// that.
+func moveCursor(f *followtest.Harness) (undo func()) {
 	f.T.Helper()
 	at := chainState(f)
 	set := func(hash string) {
@@ -39,7 +42,7 @@ func moveCursor(f *followtest.Rig) (undo func()) {
 }
 
 // wantMoved takes a step that finds the cursor elsewhere than where it began, and changes nothing.
-func wantMoved(f *followtest.Rig) {
+func wantMoved(f *followtest.Harness) {
 	f.T.Helper()
 	if _, err := f.Step(ctx, f.Lease); err == nil || !strings.Contains(err.Error(), "the cursor has moved meanwhile") {
 		f.T.Fatalf("the step ends with %v", err)
@@ -48,7 +51,7 @@ func wantMoved(f *followtest.Rig) {
 
 // The cursor moves while blocks are read: what was read is recorded by nobody, for it may follow another block by now.
 func TestNothingIsRecordedAfterAnotherBlockThanItFollows(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(3)
 		undo := func() {}
@@ -63,7 +66,7 @@ func TestNothingIsRecordedAfterAnotherBlockThanItFollows(t *testing.T) {
 
 // The cursor moves between recording and crediting: nothing is credited by what is not recorded any more.
 func TestNothingIsCreditedAfterTheCursorMoved(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(1)
 		f.CatchUp()
@@ -81,7 +84,7 @@ func TestNothingIsCreditedAfterTheCursorMoved(t *testing.T) {
 
 // The cursor moves while a block is found to have been reorged out: the block that it is on now stays.
 func TestNoOtherBlockThanTheOneThatLeftIsTakenBack(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		f.Pay(5000)
 		f.Sim.Mine(1)
 		f.CatchUp()

@@ -9,7 +9,8 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// lagging is a chain whose head comes from one backend, and whose blocks come from another that has not even the cursor.
+// lagging is a chain whose head comes from one backend, and whose blocks come from another that has not even the
+// cursor.
 type lagging struct {
 	*sim.Chain
 	behind bool
@@ -22,10 +23,10 @@ func (c *lagging) After(ctx context.Context, last chain.BlockRef, limit int, wat
 	return c.Chain.After(ctx, last, limit, watch)
 }
 
-// An endpoint without news proves nothing about the cursor: a final block above it makes nothing final that is recorded,
-// which may be on a branch that was replaced.
+// An endpoint without news proves nothing about the cursor: a final block above it makes nothing final that is
+// recorded, which may be on a branch that was replaced.
 func TestNoNewsMakesNothingFinal(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		nodes := &lagging{Chain: f.Sim}
 		f.Chain = nodes
 		f.Pay(5000)

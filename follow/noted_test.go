@@ -16,14 +16,14 @@ import (
 )
 
 // at gives the follower a clock that the test moves.
-func at(f *followtest.Rig) (now *time.Time) {
+func at(f *followtest.Harness) (now *time.Time) {
 	now = new(time.Time)
 	*now = f.DB.Now()
 	f.DB = f.DB.As(func() time.Time { return *now }, store.Conduct{})
 	return now
 }
 
-func chainState(f *followtest.Rig) (s store.ChainState) {
+func chainState(f *followtest.Harness) (s store.ChainState) {
 	f.T.Helper()
 	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
 		s, err = tx.Chains().State(ctx, bursar.Ethereum)
@@ -32,9 +32,10 @@ func chainState(f *followtest.Rig) (s store.ChainState) {
 	return s
 }
 
-// An idle chain is noted to be alive every few seconds, for the alarm about one that is not, and writes nothing between.
+// An idle chain is noted to be alive every few seconds, for the alarm about one that is not, and writes nothing
+// between.
 func TestAnIdleChainIsNotedToBeAlive(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		f.Sim.Mine(3)
 		f.CatchUp()
@@ -52,9 +53,10 @@ func TestAnIdleChainIsNotedToBeAlive(t *testing.T) {
 	})
 }
 
-// A head that was asked for long ago is asked for again, though blocks up to it are left: a reorg may have replaced them.
+// A head that was asked for long ago is asked for again, though blocks up to it are left: a reorg may have replaced
+// them.
 func TestAHeadDoesNotCountForLong(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		c := &counted{Chain: f.Sim}
 		f.Chain = c
@@ -70,7 +72,7 @@ func TestAHeadDoesNotCountForLong(t *testing.T) {
 
 // What fails in another way with each try is written every few seconds, and its end at once.
 func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		now := at(f)
 		fail := func(text, want string) {
 			t.Helper()
@@ -92,7 +94,8 @@ func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
 		*now = now.Add(time.Minute)
 		long := strings.Repeat("ä", 300)
 		f.NoteFailure(ctx, f.Lease, 2, errors.New(long))
-		if got := chainState(f).Failing; len(got) < 490 || len(got) > 500 || !utf8.ValidString(got) || !strings.HasPrefix(long, got) {
+		if got := chainState(f).Failing; len(got) < 490 || len(got) > 500 || !utf8.ValidString(got) ||
+			!strings.HasPrefix(long, got) {
 			t.Errorf("of a long error %d bytes are kept: %q", len(got), got)
 		}
 	})
@@ -100,7 +103,7 @@ func TestAnErrorThatChangesIsWrittenNowAndThen(t *testing.T) {
 
 // One that lost its lease writes nothing about a chain that another follows.
 func TestALostLeaseNotesNothing(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		lost := f.Lease
 		f.Must(f.DB.Do(ctx, func(tx *store.Tx) (err error) {
 			if err := tx.Leases().Release(ctx, f.Lease); err != nil {
@@ -122,7 +125,7 @@ func TestALostLeaseNotesNothing(t *testing.T) {
 
 // Anyone who sends events and payments is woken by what there is to send, and by nothing else.
 func TestWhatIsBookedWakesOthers(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
 		woken := 0
 		f.Advanced = func() { woken++ }
 		f.Sim.Mine(3)
@@ -158,7 +161,9 @@ type strangers struct {
 	transfer chain.Transfer
 }
 
-func (s strangers) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (s strangers) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := s.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
 		blocks[i].Transfers = append(blocks[i].Transfers, s.transfer)
@@ -168,8 +173,9 @@ func (s strangers) After(ctx context.Context, last chain.BlockRef, limit int, wa
 
 // What is paid to an address that is not ours is nobody's deposit: no row, no alarm, nothing in the books.
 func TestAPaymentToAnotherAddressIsNoDeposit(t *testing.T) {
-	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Rig) {
-		f.Chain = strangers{f.Sim, chain.Transfer{TxID: "theirs", Address: bursar.Address{Base: f.Sim.Named("theirs")}, Amount: bursar.Units(9000)}}
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		f.Chain = strangers{f.Sim, chain.Transfer{TxID: "theirs", Address: bursar.Address{Base: f.Sim.Named("theirs")},
+			Amount: bursar.Units(9000)}}
 		f.Pay(5000)
 		f.Sim.Mine(3)
 		f.CatchUp()

@@ -6,20 +6,22 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Bounds of what is held in memory while catching up. Blocks are compact: they hold only what concerns addresses of ours.
+// Bounds of what is held in memory while catching up. Blocks are compact: they hold only what concerns addresses of
+// ours.
 const (
 	blocksAtOnce = 64 // in one window
 	windowsAhead = 2  // that wait to be recorded; one more may be in the reader's hand
 )
 
-// pipe reads windows of blocks ahead while earlier ones are recorded, so that neither waits for the other. What it reads
-// is only a proposal: each block is recorded in its order and only if its parent is the block recorded before it, and all
-// that was read ahead is dropped when the cursor is not where a window begins – after a reorg, a failure or a rescan.
+// pipe reads windows of blocks ahead while earlier ones are recorded, so that neither waits for the other. What it
+// reads is only a proposal: each block is recorded in its order and only if its parent is the block recorded before it,
+// and all that was read ahead is dropped when the cursor is not where a window begins – after a reorg, a failure or a
+// rescan.
 //
 // No payment to a new address is missed, although a block may be recorded long after it was read: an adapter calls
-// Watch.Sync after it holds a block's bytes, and the payer had the address before the block was made.
-// So the address was committed before the bytes were here, and Sync has seen it. The same holds for transactions of ours,
-// which are committed before they are sent, and the watch forgets none of them while the process lives.
+// Watch.Sync after it holds a block's bytes, and the payer had the address before the block was made. So the address
+// was committed before the bytes were here, and Sync has seen it. The same holds for transactions of ours, which are
+// committed before they are sent, and the watch forgets none of them while the process lives.
 type pipe struct {
 	windows chan window
 	cancel  context.CancelFunc
@@ -33,19 +35,21 @@ type window struct {
 	err    error
 }
 
-// provenFinal returns up to where the recorded blocks are final once this window's are recorded, up to last. A final block among
-// them is compared by its hash, and so proves those before it. One above them proves nothing about this window: it may have
-// been read before a reorg, and the last of it from another endpoint or backend than the final block. But it follows its
-// from, which was canonical when it was read.
+// provenFinal returns up to where the recorded blocks are final once this window's are recorded, up to last. A final
+// block among them is compared by its hash, and so proves those before it. One above them proves nothing about this
+// window: it may have been read before a reorg, and the last of it from another endpoint or backend than the final
+// block. But it follows its from, which was canonical when it was read.
 func (w window) provenFinal(head chain.Head, last chain.BlockRef) uint64 {
-	if len(w.blocks) > 0 && head.Final.Height > last.Height {
+	if head.Final.Height > last.Height {
 		return min(w.final, w.from.Height)
 	}
-	return min(head.Final.Height, last.Height)
+	return head.Final.Height
 }
 
 // start begins to read what follows a block, up to a height.
-func (p *pipe) start(ctx context.Context, from chain.BlockRef, top uint64, read func(context.Context, chain.BlockRef) window) {
+func (p *pipe) start(
+	ctx context.Context, from chain.BlockRef, top uint64, read func(context.Context, chain.BlockRef) window,
+) {
 	ctx, p.cancel = context.WithCancel(ctx)
 	windows := make(chan window, windowsAhead)
 	p.windows = windows
@@ -66,8 +70,8 @@ func (p *pipe) start(ctx context.Context, from chain.BlockRef, top uint64, read 
 	}()
 }
 
-// take returns the window that follows a block, where it was read ahead or is being read now. A window that follows another
-// block ends the reading.
+// take returns the window that follows a block, where it was read ahead or is being read now. A window that follows
+// another block ends the reading.
 func (p *pipe) take(ctx context.Context, from chain.BlockRef) (w window, ok bool) {
 	if !p.running() {
 		return w, false

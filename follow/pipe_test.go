@@ -39,7 +39,9 @@ func TestReadingAheadEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		away := errors.New("away")
 		var p pipe
-		p.start(t.Context(), chain.BlockRef{}, 100, func(_ context.Context, from chain.BlockRef) window { return window{from: from, err: away} })
+		p.start(t.Context(), chain.BlockRef{}, 100, func(_ context.Context, from chain.BlockRef) window {
+			return window{from: from, err: away}
+		})
 		if w, ok := p.take(t.Context(), chain.BlockRef{}); !ok || !errors.Is(w.err, away) {
 			t.Errorf("got %+v, %v", w, ok)
 		}
@@ -58,8 +60,8 @@ func TestReadingAheadEnds(t *testing.T) {
 	})
 }
 
-// A final block proves the recorded blocks below it only by being one of them. Else a window is final up to where it begins,
-// and no further than was final before it was read: it may have waited while its branch was replaced.
+// A final block proves the recorded blocks below it only by being one of them. Else a window is final up to where it
+// begins, and no further than was final before it was read: it may have waited while its branch was replaced.
 func TestAWindowIsFinalByWhatWasKnownBeforeIt(t *testing.T) {
 	at := func(height uint64) chain.BlockRef { return chain.BlockRef{Height: height} }
 	some := []chain.Block{{Ref: at(128)}}

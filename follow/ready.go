@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// goal is how far the chain must be recorded before anything may be signed under a lease: up to the newest final block that
-// any endpoint reported after the lease was taken, and up to what the followed endpoint called the newest block then. The
-// database may be older than the chain: a payment that it has forgotten stands in those blocks.
+// goal is how far the chain must be recorded before anything may be signed under a lease: up to the newest final block
+// that any endpoint reported after the lease was taken, and up to what the followed endpoint called the newest block
+// then. The database may be older than the chain: a payment that it has forgotten stands in those blocks.
 type goal struct {
 	token    int64     // of the lease; 0: none was set yet
 	recovery int64     // number of the recovery that the chain was in; 0: in none
@@ -27,8 +27,8 @@ const (
 	goalTime = 3 * time.Second
 )
 
-// aim sets the goal of a lease by a head that was reported under it. The highest final height counts of what every endpoint
-// reports, what the database knew, and what is known outside the database: the followed endpoint may lag.
+// aim sets the goal of a lease by a head that was reported under it. The highest final height counts of what every
+// endpoint reports, what the database knew, and what is known outside the database: the followed endpoint may lag.
 func (f *Follower) aim(ctx context.Context, lease store.Lease, head chain.Head) {
 	if f.recovery.Number > 0 && f.recovery.From < 0 && (f.ready == lease.Token || !f.goal.knows(f.recovery)) {
 		f.ready, f.goal = 0, goal{} // a recovery began, or began again, meanwhile: catch up once more
@@ -50,12 +50,14 @@ func (f *Follower) aim(ctx context.Context, lease store.Lease, head chain.Head) 
 // knows reports whether the goal was set since a recovery began.
 func (g goal) knows(r store.Recovery) bool { return g.recovery == r.Number && g.began.Equal(r.BeganAt) }
 
-// reached reports whether the chain is recorded up to the goal of a lease: up to the block last, all of it final up to a height.
+// reached reports whether the chain is recorded up to the goal of a lease: up to the block last, all of it final up to
+// a height.
 func (g goal) reached(lease store.Lease, head chain.Head, last chain.BlockRef, final uint64) bool {
 	return g.token == lease.Token && head.Final.Hash != "" && final >= g.final && last.Height >= g.latest
 }
 
-// highestFinal returns the highest final height that an endpoint reports; those that do not answer in time are left out.
+// highestFinal returns the highest final height that an endpoint reports; those that do not answer in time are left
+// out.
 func (f *Follower) highestFinal(ctx context.Context) (highest uint64) {
 	reader, able := f.Chain.(chain.EndpointReader)
 	if !able || len(reader.Endpoints()) < 2 {
@@ -73,7 +75,8 @@ func (f *Follower) highestFinal(ctx context.Context) (highest uint64) {
 				return err
 			})
 			if err != nil && ctx.Err() == nil {
-				f.Log.Info("endpoint names no final block now", "chain", f.Chain.Capabilities().ID, "endpoint", e.Name, "error", err)
+				f.Log.Info("endpoint names no final block now", "chain", f.Chain.Capabilities().ID, "endpoint", e.Name,
+					"error", err)
 			}
 			finals <- head.Final.Height
 		}()
@@ -89,8 +92,8 @@ func (f *Follower) highestFinal(ctx context.Context) (highest uint64) {
 	return highest
 }
 
-// MayForget reports whether the database may be older than the chain: nobody outside says that it is not, and the follower has
-// not caught up yet.
+// MayForget reports whether the database may be older than the chain: nobody outside says that it is not, and the
+// follower has not caught up yet.
 func (f *Follower) MayForget() bool {
 	return f.goal.token != 0 && f.ready != f.goal.token && (f.Current == nil || !f.Current())
 }

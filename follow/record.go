@@ -15,10 +15,12 @@ var errMoved = errors.New("the cursor has moved meanwhile")
 // contentsAtOnce bounds how many transfers and transactions one database transaction records, so that it ends soon.
 const contentsAtOnce = 200
 
-// recordAll records blocks in their order and returns the last one that is recorded. While catching up many blocks share a
-// database transaction: the cursor still moves only with everything that they brought. Where that fails they are recorded
-// one by one, so that the good ones are, and the error names the block.
-func (f *Follower) recordAll(ctx context.Context, lease store.Lease, last chain.BlockRef, blocks []chain.Block) (chain.BlockRef, error) {
+// recordAll records blocks in their order and returns the last one that is recorded. While catching up many blocks
+// share a database transaction: the cursor still moves only with everything that they brought. Where that fails they
+// are recorded one by one, so that the good ones are, and the error names the block.
+func (f *Follower) recordAll(
+	ctx context.Context, lease store.Lease, last chain.BlockRef, blocks []chain.Block,
+) (chain.BlockRef, error) {
 	if f.unknown == nil {
 		f.unknown = map[string]bool{}
 	}
@@ -33,7 +35,6 @@ func (f *Follower) recordAll(ctx context.Context, lease store.Lease, last chain.
 		if errors.As(err, &forgotten) {
 			f.unknown[forgotten.TxID] = true
 			f.Watch.Forget()
-			f.pipe.stop()
 		}
 		if err != nil {
 			return last, fmt.Errorf("record block %d: %w", blocks[0].Ref.Height, err)
@@ -59,7 +60,7 @@ func together(blocks []chain.Block) int {
 // record writes blocks that follow the cursor and everything they brought, and moves the cursor to the last, in one
 // transaction.
 func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain.Block) error {
-	traits := f.Chain.Capabilities()
+	capabilities := f.Chain.Capabilities()
 	var arrived bool
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Leases().Fence(ctx, lease)
@@ -75,7 +76,7 @@ func (f *Follower) record(ctx context.Context, lease store.Lease, blocks []chain
 			parent, height = b.Ref.Hash, int64(b.Ref.Height)
 			links[i] = store.Block{Height: b.Ref.Height, Hash: b.Ref.Hash, Parent: b.Parent}
 		}
-		if err := tx.Blocks().PushAll(ctx, traits.ID, links, 2*traits.ReorgDepth); err != nil {
+		if err := tx.Blocks().PushAll(ctx, capabilities.ID, links, 2*capabilities.ReorgDepth); err != nil {
 			return err
 		}
 		if err := f.countRecovery(ctx, tx, blocks); err != nil {

@@ -25,10 +25,10 @@ func (f *Follower) lifetime() chain.Lifetime {
 	return f.Wait
 }
 
-// countRecovery notes which recorded block, once final, proves that whatever was signed before the recovery began is in a block
-// or expired. Without a recovery it does nothing.
+// countRecovery notes which recorded block, once final, proves that whatever was signed before the recovery began is in
+// a block or expired. Without a recovery it does nothing.
 func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []chain.Block) error {
-	if f.recovery.Number == 0 || f.recovery.From < 0 || f.recovery.Until >= 0 {
+	if f.recovery.Number == 0 {
 		return nil
 	}
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
@@ -42,27 +42,26 @@ func (f *Follower) countRecovery(ctx context.Context, tx *store.Tx, blocks []cha
 		}
 		r.Blocks++
 		young := life.Time == 0 || b.Time.After(r.BeganAt.Add(life.Time))
-		if r.Until < 0 && r.Blocks >= int64(life.Blocks+life.Blocks/4) && young {
+		if r.Blocks >= int64(life.Blocks+life.Blocks/4) && young {
 			r.Until = int64(b.Ref.Height)
+			break // what follows is not counted
 		}
 	}
 	return tx.Recoveries().Set(ctx, r)
 }
 
-// uncountRecovery undoes countRecovery for the newest block, which is reorged out.
+// uncountRecovery undoes countRecovery for the newest block, which is reorged out. One above Until was never counted.
 func (f *Follower) uncountRecovery(ctx context.Context, tx *store.Tx, height uint64) error {
 	if f.recovery.Number == 0 {
 		return nil
 	}
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
-	if err != nil || r.From < 0 {
+	if err != nil || r.Until >= 0 && int64(height) > r.Until {
 		return ignoreNone(err)
 	}
-	if r.Until >= int64(height) {
-		r.Until = -1
-	}
-	if r.Blocks = max(r.Blocks-1, 0); int64(height) <= r.From {
-		r.From, r.Blocks = int64(height)-1, 0
+	r.Until, r.Blocks = -1, max(r.Blocks-1, 0)
+	if int64(height) <= r.From {
+		r.From = int64(height) - 1
 	}
 	return tx.Recoveries().Set(ctx, r)
 }
@@ -75,8 +74,8 @@ type recovered struct {
 	final  uint64 // newest final block, recorded
 }
 
-// carryOn notes that the chain is ready to be paid on, in the transaction that notes the head: at once where it is caught up and
-// in no recovery, else when the recovery ends.
+// carryOn notes that the chain is ready to be paid on, in the transaction that notes the head: at once where it is
+// caught up and in no recovery, else when the recovery ends.
 func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease, at recovered) error {
 	r, err := tx.Recoveries().Get(ctx, f.Chain.Capabilities().ID)
 	switch {
@@ -92,9 +91,11 @@ func (f *Follower) carryOn(ctx context.Context, tx *store.Tx, lease store.Lease,
 	return tx.Chains().SetReady(ctx, lease)
 }
 
-// carryRecovery begins to wait when the chain is caught up, and ends the recovery when what was waited for is final and nothing
-// is unclear.
-func (f *Follower) carryRecovery(ctx context.Context, tx *store.Tx, r store.Recovery, at recovered) (ended bool, err error) {
+// carryRecovery begins to wait when the chain is caught up, and ends the recovery when what was waited for is final and
+// nothing is unclear.
+func (f *Follower) carryRecovery(
+	ctx context.Context, tx *store.Tx, r store.Recovery, at recovered,
+) (ended bool, err error) {
 	if r.From < 0 && !at.now {
 		return false, nil
 	}

@@ -52,8 +52,8 @@ func (f *Follower) RescanTx(ctx context.Context, txID string) (chain.BlockRef, e
 	return ref, err
 }
 
-// rescanBlock records a block's contents if the cursor has passed it; it reports false for one that the follower has yet
-// to reach.
+// rescanBlock records a block's contents if the cursor has passed it; it reports false for one that the follower has
+// yet to reach.
 func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool, err error) {
 	id := f.Chain.Capabilities().ID
 	err = f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -74,16 +74,17 @@ func (f *Follower) rescanBlock(ctx context.Context, b chain.Block) (passed bool,
 		case err != nil:
 			return fmt.Errorf("block %d is not final and not recorded: %w", b.Ref.Height, err)
 		case recorded.Hash != b.Ref.Hash:
-			return fmt.Errorf("block %d is %s on the node and %s in the database: let the follower settle it first", b.Ref.Height, b.Ref.Hash, recorded.Hash)
+			return fmt.Errorf("block %d is %s on the node and %s in the database: let the follower settle it first",
+				b.Ref.Height, b.Ref.Hash, recorded.Hash)
 		}
 		return f.apply(ctx, tx, b)
 	})
 	return passed, err
 }
 
-// unread returns a block's transfers but for those that an earlier reading may have recorded under other names: what contracts
-// sent to an address is recorded from one reading of a block alone, since a trace and a comparison of balances give one sum
-// in different pieces.
+// unread returns a block's transfers but for those that an earlier reading may have recorded under other names: what
+// contracts sent to an address is recorded from one reading of a block alone, since a trace and a comparison of
+// balances give one sum in different pieces.
 func (f *Follower) unread(ctx context.Context, tx *store.Tx, b chain.Block) ([]chain.Transfer, error) {
 	if !slices.ContainsFunc(b.Transfers, func(t chain.Transfer) bool { return t.Internal }) {
 		return b.Transfers, nil
@@ -94,7 +95,7 @@ func (f *Follower) unread(ctx context.Context, tx *store.Tx, b chain.Block) ([]c
 	}
 	read := map[string]bool{}
 	for _, d := range recorded {
-		if d.Contract == "" && d.Output > 0 && d.BlockHash == b.Ref.Hash {
+		if d.Contract == "" && d.Output > 0 {
 			read[d.Address.Base] = true
 		}
 	}

@@ -10,14 +10,16 @@ import (
 	"github.com/bursar/bursar/follow/followtest"
 )
 
-// twoReadings is a chain whose contracts' payments are first read by balances, as one sum, and then by a trace, as two pieces
-// of another transaction.
+// twoReadings is a chain whose contracts' payments are first read by balances, as one sum, and then by a trace, as two
+// pieces of another transaction.
 type twoReadings struct {
 	*sim.Chain
 	traced bool
 }
 
-func (c *twoReadings) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *twoReadings) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := c.Chain.After(ctx, last, limit, watch)
 	for i := range blocks {
 		var read []chain.Transfer
@@ -38,12 +40,12 @@ func (c *twoReadings) After(ctx context.Context, last chain.BlockRef, limit int,
 	return blocks, err
 }
 
-// What contracts sent to an address is credited once, whichever way a block is read again: by balances after a trace, or by a
-// trace after balances. What the first reading did not see at all is recorded.
+// What contracts sent to an address is credited once, whichever way a block is read again: by balances after a trace,
+// or by a trace after balances. What the first reading did not see at all is recorded.
 func TestASecondReadingCreditsNothingTwice(t *testing.T) {
 	for name, first := range map[string]bool{"balances, then a trace": false, "a trace, then balances": true} {
 		t.Run(name, func(t *testing.T) {
-			followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+			followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 				reading := &twoReadings{f.Sim, first}
 				f.Chain = reading
 				f.Pay(5000)
@@ -79,7 +81,7 @@ func (c *blind) After(ctx context.Context, last chain.BlockRef, limit int, watch
 
 // A payment that was overlooked long ago, in a block that is not remembered any more, is found and credited once.
 func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
-	followtest.Run(t, 5, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 5, func(t *testing.T, f *followtest.Harness) {
 		node := &blind{Chain: f.Sim}
 		f.Chain = node
 		id := f.Pay(5000)
@@ -89,7 +91,8 @@ func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
 		f.Sim.Mine(40)
 		f.CatchUp()
 		node.sees = true
-		if n, err := f.Rescan(ctx, uint64(at)+1, uint64(at)+1); n != 0 || err == nil || !strings.Contains(err.Error(), "not final and not recorded") {
+		if n, err := f.Rescan(ctx, uint64(at)+1, uint64(at)+1); n != 0 || err == nil ||
+			!strings.Contains(err.Error(), "not final and not recorded") {
 			t.Errorf("a block that is neither final nor remembered is searched: %d (%v)", n, err)
 		}
 		if n, err := f.Rescan(ctx, 1, uint64(at)); n != at || err != nil {
@@ -108,10 +111,10 @@ func TestARescanReachesBlocksThatAreForgotten(t *testing.T) {
 	})
 }
 
-// A search goes as far as the follower has come, and no further than it was asked to. A block of another branch than the
-// recorded one is left to the follower.
+// A search goes as far as the follower has come, and no further than it was asked to. A block of another branch than
+// the recorded one is left to the follower.
 func TestARescanEndsWhereItsBlocksAreNotRecorded(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		node := &blind{Chain: f.Sim}
 		f.Chain = node
 		f.Pay(5000)
@@ -130,7 +133,8 @@ func TestARescanEndsWhereItsBlocksAreNotRecorded(t *testing.T) {
 			t.Errorf("%d blocks are searched (%v)", n, err)
 		}
 		f.Sim.Reorg(1)
-		if n, err := f.Rescan(ctx, 109, 110); n != 1 || err == nil || !strings.Contains(err.Error(), "let the follower settle it first") {
+		if n, err := f.Rescan(ctx, 109, 110); n != 1 || err == nil ||
+			!strings.Contains(err.Error(), "let the follower settle it first") {
 			t.Errorf("%d blocks of another branch are searched (%v)", n, err)
 		}
 	})

@@ -22,10 +22,10 @@ func (c *forked) After(ctx context.Context, last chain.BlockRef, limit int, watc
 	return c.Chain.After(ctx, last, limit, watch)
 }
 
-// While catching up, blocks may come from another endpoint than the final block. The last of them prove nothing by their
-// parents: only a final block of their own branch, or a read that goes on from them, makes them final.
+// While catching up, blocks may come from another endpoint than the final block. The last of them prove nothing by
+// their parents: only a final block of their own branch, or a read that goes on from them, makes them final.
 func TestATailOfAnotherBranchIsNeverCredited(t *testing.T) {
-	followtest.Run(t, 0, func(t *testing.T, f *followtest.Rig) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
 		last, err := f.Sim.At(ctx, 0)
 		f.Must(err)
 		gone := f.Pay(5000)

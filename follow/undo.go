@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// undo takes the cursor's block back, in one transaction: the handlers undo what it brought, the last one first, and the cursor
-// stands on its parent.
+// undo takes the cursor's block back, in one transaction: the handlers undo what it brought, the last one first, and
+// the cursor stands on its parent.
 func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.BlockRef) error {
 	id := f.Chain.Capabilities().ID
 	err := f.DB.Do(ctx, func(tx *store.Tx) error {
@@ -48,6 +48,7 @@ func (f *Follower) undo(ctx context.Context, lease store.Lease, last chain.Block
 
 // tooDeep leaves everything as it is: a reorganisation past all that is remembered is an operator's business.
 func (f *Follower) tooDeep(ctx context.Context, tx *store.Tx, last chain.BlockRef) error {
-	return fmt.Errorf("block %d (%s) is not on the node's chain and its parent is not recorded: the node follows another chain, or the reorganisation is deeper than %d blocks",
+	return fmt.Errorf("block %d (%s) is not on the node's chain and its parent is not recorded: the node follows "+
+		"another chain, or the reorganisation is deeper than %d blocks",
 		last.Height, last.Hash, f.Chain.Capabilities().ReorgDepth)
 }

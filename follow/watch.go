@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Watch is what is ours on one chain, in memory: the address of every wallet of the family, addresses of our own, and the
-// transactions we sent. It implements chain.Watch, chain.FoldedWatch and chain.OutputWatch.
+// Watch is what is ours on one chain, in memory: the address of every wallet of the family, addresses of our own, and
+// the transactions we sent. It implements chain.Watch, chain.FoldedWatch and chain.OutputWatch.
 type Watch struct {
 	db     *store.DB
 	chain  bursar.ChainID
@@ -20,27 +20,34 @@ type Watch struct {
 
 	own []string
 
-	mu     sync.RWMutex
-	stale  bool // the database is older than what was read of it: everything is read again
-	bases  *fingerprints
-	sent   *fingerprints
-	newest int64 // the wallet up to which bases is complete
-	gaps   int64 // the gap address up to which it is
-	begun  bool
+	mu      sync.RWMutex
+	stale   bool // the database is older than what was read of it: everything is read again
+	bases   *fingerprints
+	sent    *fingerprints
+	newest  int64 // the wallet up to which bases is complete
+	gaps    int64 // the gap address up to which it is
+	started bool
 
-	coins bool            // the chain is of the UTXO model
+	utxos bool            // the chain is of the UTXO model
 	lost  map[string]bool // what funded UTXOs of ours that were reorged out
 }
 
 // NewWatch returns a watch that also knows the given addresses of our own, such as the hot address.
-func NewWatch(db *store.DB, traits chain.Capabilities, own ...string) *Watch {
-	w := &Watch{db: db, chain: traits.ID, family: traits.Family, depth: uint64(traits.ReorgDepth), own: own, coins: traits.Model == chain.UTXOModel}
+func NewWatch(db *store.DB, capabilities chain.Capabilities, own ...string) *Watch {
+	w := &Watch{
+		db:     db,
+		chain:  capabilities.ID,
+		family: capabilities.Family,
+		depth:  uint64(capabilities.ReorgDepth),
+		own:    own,
+		utxos:  capabilities.Model == chain.UTXOModel,
+	}
 	w.clear()
 	return w
 }
 
-// Forget has everything read again, because the database may have stepped back: what is ours by memory alone is not, and numbers
-// are given out a second time.
+// Forget has everything read again, because the database may have stepped back: what is ours by memory alone is not,
+// and numbers are given out a second time.
 func (w *Watch) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +55,7 @@ func (w *Watch) Forget() {
 }
 
 func (w *Watch) clear() {
-	w.stale, w.begun, w.newest, w.gaps, w.lost = false, false, 0, 0, nil
+	w.stale, w.started, w.newest, w.gaps, w.lost = false, false, 0, 0, nil
 	w.bases, w.sent = newFingerprints(), newFingerprints()
 	for _, base := range w.own {
 		w.bases.add(base)
@@ -91,7 +98,7 @@ func (w *Watch) Sync(ctx context.Context) error {
 
 // syncLost reads what funded UTXOs of ours that were reorged out: nearly always nothing.
 func (w *Watch) syncLost(ctx context.Context, tx *store.Tx) error {
-	if !w.coins {
+	if !w.utxos {
 		return nil
 	}
 	inputs, err := tx.UTXOs().LostInputs(ctx, w.chain)
@@ -113,17 +120,17 @@ func (w *Watch) AsksSpends() bool {
 }
 
 // Spends reports whether an output funded a UTXO of ours that was reorged out.
-func (w *Watch) Spends(claim string) bool {
+func (w *Watch) Spends(resource string) bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	return w.lost[claim]
+	return w.lost[resource]
 }
 
 // syncSent adds our open transactions. A final one was open while the block that holds it was searched, so only the
 // first time must look for those that a reorganisation could bring back.
 func (w *Watch) syncSent(ctx context.Context, tx *store.Tx) error {
 	from := uint64(math.MaxInt64)
-	if !w.begun {
+	if !w.started {
 		state, err := tx.Chains().State(ctx, w.chain)
 		if err != nil {
 			return err
@@ -137,7 +144,7 @@ func (w *Watch) syncSent(ctx context.Context, tx *store.Tx) error {
 	for _, id := range ids {
 		w.sent.add(id)
 	}
-	w.begun = true
+	w.started = true
 	return nil
 }
 

@@ -36,8 +36,9 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{2, byte(number)}, AccountID: account, Currency: "BTC",
-					Family: family, Address: bursar.Address{Base: base}, CreatedAt: tx.Now()}})
+				return tx.Wallets().Insert(ctx,
+					[]bursar.Wallet{{Number: number, ID: bursar.ID{2, byte(number)}, AccountID: account, Currency: "BTC",
+						Family: family, Address: bursar.Address{Base: base}, CreatedAt: tx.Now()}})
 			})
 		}
 		w := follow.NewWatch(db, chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", ReorgDepth: 100}, "hot")
@@ -54,7 +55,8 @@ func TestTheWatchKnowsEverythingCommittedBeforeASync(t *testing.T) {
 				t.Fatalf("after the sync: %v %v", w.Pays(base), w.Pays("hot"))
 			}
 		}
-		p := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC", Order: []byte("{}")}
+		p := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "withdrawal", Currency: "BTC",
+			Order: []byte("{}")}
 		do(func(tx *store.Tx) error {
 			if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 				return err

@@ -52,8 +52,8 @@ func (b Books) Post(e Entry) error {
 	return nil
 }
 
-// Replay applies an entry that stands in the books already, whatever it does to them, and returns the customers' balances for
-// which Post would have refused it. The error is that of an overflow.
+// Replay applies an entry that stands in the books already, whatever it does to them, and returns the customers'
+// balances for which Post would have refused it. The error is that of an overflow.
 func (b Books) Replay(e Entry) (overdrawn []Key, err error) {
 	next, err := b.after(e)
 	if err != nil {

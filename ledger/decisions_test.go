@@ -30,7 +30,7 @@ func (n naive) check(t *rapid.T, books ledger.Books) {
 }
 
 // decide lets the operator decide about value that fits no wallet, or leave it.
-func (w *world) decide(t *rapid.T, d bursar.Deposit) {
+func (w *harness) decide(t *rapid.T, d bursar.Deposit) {
 	w.operator.move(ledger.Custody, ledger.Unattributed, d.Amount)
 	switch rapid.IntRange(0, 3).Draw(t, "decision") {
 	case 0:
@@ -48,8 +48,9 @@ func (w *world) decide(t *rapid.T, d bursar.Deposit) {
 }
 
 // giveBack plays a return to its end, with what the chain may do to its deposit before and after that.
-func (w *world) giveBack(t *rapid.T, d bursar.Deposit) {
-	n := bursar.Resolution{ID: w.id(), Currency: d.Currency, Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "kept for the fee"))}
+func (w *harness) giveBack(t *rapid.T, d bursar.Deposit) {
+	n := bursar.Resolution{ID: w.id(), Currency: d.Currency,
+		Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "kept for the fee"))}
 	if d.Amount.Less(n.Fee) {
 		n.Fee = bursar.Amount{}
 	}
@@ -75,7 +76,7 @@ func (w *world) giveBack(t *rapid.T, d bursar.Deposit) {
 }
 
 // tremble may take a returned deposit off the chain, and may bring it back, with the same amount or another one.
-func (w *world) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
+func (w *harness) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
 	if !rapid.Bool().Draw(t, "leaves the chain") || w.chain.Less(d.Amount) {
 		return d
 	}
@@ -97,11 +98,12 @@ func (w *world) tremble(t *rapid.T, d bursar.Deposit) bursar.Deposit {
 	return d
 }
 
-// A return that failed leaves what the chain really holds undecided, and nothing as a loss: whatever the chain did to its
-// deposit meanwhile.
+// A return that failed leaves what the chain really holds undecided, and nothing as a loss: whatever the chain did to
+// its deposit meanwhile.
 func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
 	n := bursar.Resolution{ID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(90), Fee: bursar.Units(10)}
-	d := bursar.Deposit{ID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(100), Purpose: bursar.ForUnattributed, Status: bursar.DepositConfirmed}
+	d := bursar.Deposit{ID: bursar.ID{1}, Currency: "BTC", Amount: bursar.Units(100), Purpose: bursar.ForUnattributed,
+		Status: bursar.DepositConfirmed}
 	returned, gone, less := d, d, d
 	returned.Purpose = bursar.ForReturned
 	gone.Status = bursar.DepositReversed
@@ -113,9 +115,10 @@ func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
 		now     bursar.Deposit
 		want    uint64
 	}{
-		"it stayed":              {nil, d, 100},
-		"it is gone":             {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at)}, gone, 0},
-		"it came back with less": {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at), ledger.Arrived(back, ledger.Owner(back), at)}, less, 70},
+		"it stayed":  {nil, d, 100},
+		"it is gone": {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at)}, gone, 0},
+		"it came back with less": {[]ledger.Entry{ledger.ArrivalReversed(returned, ledger.Losses, at),
+			ledger.Arrived(back, ledger.Owner(back), at)}, less, 70},
 	} {
 		books := ledger.Books{}
 		entries := append([]ledger.Entry{ledger.Arrived(d, ledger.Owner(d), at), ledger.ReturnHeld(n, at)}, c.between...)
@@ -124,7 +127,8 @@ func TestAReopenedReturnLeavesNoLoss(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		for account, want := range map[ledger.Account]uint64{ledger.Unattributed: c.want, ledger.Custody: c.want, ledger.Returning: 0, ledger.Losses: 0} {
+		for account, want := range map[ledger.Account]uint64{ledger.Unattributed: c.want, ledger.Custody: c.want,
+			ledger.Returning: 0, ledger.Losses: 0} {
 			if got, _ := books[ledger.Key{Account: account, Asset: "BTC"}].Net(account.Type()); got != bursar.Units(want) {
 				t.Errorf("%s: %s is %s, want %d", name, account, got, want)
 			}

@@ -84,8 +84,8 @@ func ArrivalReversed(d bursar.Deposit, owner Account, at time.Time) Entry {
 	return entry(KindArrivalReversed, depositRef(d), at, post(owner, Custody, d.Currency, d.Amount))
 }
 
-// Owner returns the account that an uncredited arrival belongs to. Value that is paid back already is nobody's any more:
-// when its chain takes it back, that is a loss, and when it comes again, the loss is made good.
+// Owner returns the account that an uncredited arrival belongs to. Value that is paid back already is nobody's any
+// more: when its chain takes it back, that is a loss, and when it comes again, the loss is made good.
 func Owner(d bursar.Deposit) Account {
 	switch {
 	case d.Purpose == bursar.ForCapital:
@@ -113,8 +113,8 @@ func roundRef(name string, round int) string {
 	return fmt.Sprintf("%s/%d", name, round)
 }
 
-// WithdrawalSettled books a final payment: the amount has left custody, the fee is the operator's. round is how often the
-// withdrawal was reopened before.
+// WithdrawalSettled books a final payment: the amount has left custody, the fee is the operator's. round is how often
+// the withdrawal was reopened before.
 func WithdrawalSettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 	return entry(KindWithdrawalSettled, roundRef(w.ID.String(), round), at,
 		post(Held(w.AccountID), Custody, w.Currency, w.Amount),
@@ -128,9 +128,9 @@ func WithdrawalRefunded(w bursar.Withdrawal, round int, at time.Time) Entry {
 		post(Held(w.AccountID), Available(w.AccountID), w.Currency, w.Fee))
 }
 
-// WithdrawalUnsettled takes back what was booked when a confirmed or a failed withdrawal ended, because the final block that
-// proved it has been reorged out. What was refunded is held again, even if that takes the customer below zero: it may be
-// paid after all. round is the one that begins.
+// WithdrawalUnsettled takes back what was booked when a confirmed or a failed withdrawal ended, because the final block
+// that proved it has been reorged out. What was refunded is held again, even if that takes the customer below zero: it
+// may be paid after all. round is the one that begins.
 func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 	fromAmount, fromFee := Available(w.AccountID), Available(w.AccountID)
 	if w.Status == bursar.WithdrawalConfirmed {
@@ -141,8 +141,8 @@ func WithdrawalUnsettled(w bursar.Withdrawal, round int, at time.Time) Entry {
 		post(fromFee, Held(w.AccountID), w.Currency, w.Fee))
 }
 
-// PayoutShort gives a customer back what of a settled payment its token did not deliver, and books what went elsewhere of one
-// that delivered nothing: both are the operator's loss. round is how often the withdrawal was reopened before.
+// PayoutShort gives a customer back what of a settled payment its token did not deliver, and books what went elsewhere
+// of one that delivered nothing: both are the operator's loss. round is how often the withdrawal was reopened before.
 func PayoutShort(w bursar.Withdrawal, back, elsewhere bursar.Amount, round int, at time.Time) Entry {
 	return entry(KindPayoutShort, roundRef(w.ID.String(), round), at,
 		post(Losses, Available(w.AccountID), w.Currency, back),
@@ -167,8 +167,8 @@ func SweepShortUndone(ref string, round int, asset bursar.CurrencyCode, lost bur
 	return entry(KindSweepShortUndone, roundRef(ref, round), at, post(Custody, Losses, asset, lost))
 }
 
-// InternalTransfer settles an order whose address is another wallet of this service: no chain is involved. depositFee is
-// what the operator takes of it from the receiver.
+// InternalTransfer settles an order whose address is another wallet of this service: no chain is involved. depositFee
+// is what the operator takes of it from the receiver.
 func InternalTransfer(w bursar.Withdrawal, receiver bursar.ID, depositFee bursar.Amount, at time.Time) Entry {
 	e := entry(KindInternalTransfer, w.ID.String(), at,
 		post(Held(w.AccountID), Available(receiver), w.Currency, w.Amount),
@@ -183,8 +183,8 @@ func NetworkFee(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amo
 	return entry(KindNetworkFee, roundRef(ref, round), at, post(NetworkFees, Custody, asset, fee))
 }
 
-// NetworkFeeReversed takes back what NetworkFee booked, because the transaction's final block has been reorged out. round is
-// the one that begins.
+// NetworkFeeReversed takes back what NetworkFee booked, because the transaction's final block has been reorged out.
+// round is the one that begins.
 func NetworkFeeReversed(ref string, round int, asset bursar.CurrencyCode, fee bursar.Amount, at time.Time) Entry {
 	return entry(KindFeeReversed, roundRef(ref, round), at, post(Custody, NetworkFees, asset, fee))
 }
@@ -198,8 +198,8 @@ type Lot struct {
 	Amount bursar.Amount
 }
 
-// ExternalSpent books what left custody by a transaction that no withdrawal explains: account, which is Capital or Losses, bears
-// it. ref is as in NetworkFee.
+// ExternalSpent books what left custody by a transaction that no withdrawal explains: account, which is Capital or
+// Losses, bears it. ref is as in NetworkFee.
 func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
 	e := entry(KindExternalSpend, roundRef(ref, round), at)
 	for _, l := range lots {
@@ -208,7 +208,8 @@ func ExternalSpent(ref string, round int, account Account, lots []Lot, at time.T
 	return e
 }
 
-// ExternalSpentReversed takes back what ExternalSpent booked, because the transaction's final block has been reorged out.
+// ExternalSpentReversed takes back what ExternalSpent booked, because the transaction's final block has been reorged
+// out.
 func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, at time.Time) Entry {
 	e := entry(KindExternalReversed, roundRef(ref, round), at)
 	for _, l := range lots {
@@ -217,8 +218,8 @@ func ExternalSpentReversed(ref string, round int, account Account, lots []Lot, a
 	return e
 }
 
-// TreasuryFunded sets some of the operator's own aside for a withdrawal of the treasury, which holds and pays it like any
-// other.
+// TreasuryFunded sets some of the operator's own aside for a withdrawal of the treasury, which holds and pays it like
+// any other.
 func TreasuryFunded(w bursar.Withdrawal, amount bursar.Amount, at time.Time) Entry {
 	return entry(KindTreasuryFunded, w.ID.String(), at, post(Drawings, Available(w.AccountID), w.Currency, amount))
 }

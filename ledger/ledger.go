@@ -136,14 +136,16 @@ const MaxPostings = 200
 // ErrMalformed is returned for an entry that no business event makes.
 var ErrMalformed = errors.New("malformed ledger entry")
 
-// Check refuses an entry without a name or postings or with more than MaxPostings, and a posting of nothing, of no asset or from an account to itself.
+// Check refuses an entry without a name or postings or with more than MaxPostings, and a posting of nothing, of no
+// asset or from an account to itself.
 func (e Entry) Check() error {
 	if e.Kind == "" || e.Ref == "" || len(e.Postings) == 0 || len(e.Postings) > MaxPostings {
 		return fmt.Errorf("%w: %s %q has %d postings", ErrMalformed, e.Kind, e.Ref, len(e.Postings))
 	}
 	for _, p := range e.Postings {
 		if p.Debit == "" || p.Credit == "" || p.Debit == p.Credit || p.Asset == "" || p.Amount.IsZero() {
-			return fmt.Errorf("%w: %s %q posts %s %s from %q to %q", ErrMalformed, e.Kind, e.Ref, p.Amount, p.Asset, p.Credit, p.Debit)
+			return fmt.Errorf("%w: %s %q posts %s %s from %q to %q", ErrMalformed, e.Kind, e.Ref, p.Amount, p.Asset, p.Credit,
+				p.Debit)
 		}
 	}
 	return nil

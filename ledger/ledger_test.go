@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/ledger"
 )
 
-// world plays random business events the way the service does and keeps a second, naive count beside the books.
-type world struct {
+// harness plays random business events the way the service does and keeps a second, naive count beside the books.
+type harness struct {
 	books     ledger.Books
 	accounts  []bursar.ID
 	chain     bursar.Amount // what the final chain holds for us, counted naively
@@ -27,12 +27,12 @@ type world struct {
 	operator  naive
 }
 
-func (w *world) id() bursar.ID {
+func (w *harness) id() bursar.ID {
 	w.next++
 	return bursar.ID{15: w.next, 14: byte(len(w.posted)), 13: byte(len(w.posted) >> 8)}
 }
 
-func (w *world) post(t *rapid.T, e ledger.Entry) error {
+func (w *harness) post(t *rapid.T, e ledger.Entry) error {
 	name := string(e.Kind) + "|" + string(e.Ref)
 	if w.posted[name] {
 		t.Fatalf("two entries are named %s", name)
@@ -44,7 +44,7 @@ func (w *world) post(t *rapid.T, e ledger.Entry) error {
 	return err
 }
 
-func (w *world) must(t *rapid.T, e ledger.Entry) {
+func (w *harness) must(t *rapid.T, e ledger.Entry) {
 	if err := w.post(t, e); err != nil {
 		t.Fatalf("post %s: %v", e.Kind, err)
 	}
@@ -54,7 +54,7 @@ func amount(t *rapid.T, name string) bursar.Amount {
 	return bursar.Units(rapid.Uint64Range(1, 1_000_000).Draw(t, name))
 }
 
-func (w *world) add(t *rapid.T, a bursar.Amount) {
+func (w *harness) add(t *rapid.T, a bursar.Amount) {
 	sum, err := w.chain.Add(a)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func (w *world) add(t *rapid.T, a bursar.Amount) {
 	w.chain = sum
 }
 
-func (w *world) sub(t *rapid.T, a bursar.Amount) {
+func (w *harness) sub(t *rapid.T, a bursar.Amount) {
 	rest, err := w.chain.Sub(a)
 	if err != nil {
 		t.Fatalf("the chain paid out more than it held: %v", err)
@@ -72,7 +72,7 @@ func (w *world) sub(t *rapid.T, a bursar.Amount) {
 
 var at = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-func (w *world) deposit(t *rapid.T) {
+func (w *harness) deposit(t *rapid.T) {
 	d := bursar.Deposit{ID: w.id(), Purpose: bursar.ForWallet, Currency: "BTC", Amount: amount(t, "deposit"),
 		AccountID: rapid.SampledFrom(w.accounts).Draw(t, "account")}
 	d.Fee, _ = d.Amount.PPM(rapid.Uint32Range(0, 1_000_000).Draw(t, "fee"))
@@ -82,7 +82,7 @@ func (w *world) deposit(t *rapid.T) {
 }
 
 // reverse takes back a credited deposit that the chain still holds, and may credit it again.
-func (w *world) reverse(t *rapid.T) {
+func (w *harness) reverse(t *rapid.T) {
 	if len(w.confirmed) == 0 {
 		return
 	}
@@ -102,9 +102,10 @@ func (w *world) reverse(t *rapid.T) {
 	}
 }
 
-func (w *world) arrive(t *rapid.T) {
+func (w *harness) arrive(t *rapid.T) {
 	d := bursar.Deposit{ID: w.id(), Currency: "BTC", Amount: amount(t, "arrival"),
-		Purpose: rapid.SampledFrom([]bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed, bursar.ForWallet}).Draw(t, "purpose")}
+		Purpose: rapid.SampledFrom([]bursar.DepositPurpose{bursar.ForCapital, bursar.ForUnattributed,
+			bursar.ForWallet}).Draw(t, "purpose")}
 	w.must(t, ledger.Arrived(d, ledger.Owner(d), at))
 	w.add(t, d.Amount)
 	switch {
@@ -116,8 +117,9 @@ func (w *world) arrive(t *rapid.T) {
 	}
 }
 
-func (w *world) hold(t *rapid.T) {
-	order := bursar.Withdrawal{ID: w.id(), Currency: "BTC", Amount: amount(t, "withdrawal"), Fee: bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "fee")),
+func (w *harness) hold(t *rapid.T) {
+	order := bursar.Withdrawal{ID: w.id(), Currency: "BTC", Amount: amount(t, "withdrawal"),
+		Fee:       bursar.Units(rapid.Uint64Range(0, 99).Draw(t, "fee")),
 		AccountID: rapid.SampledFrom(w.accounts).Draw(t, "account")}
 	before := w.books[ledger.Key{Account: ledger.Available(order.AccountID), Asset: "BTC"}]
 	total, _ := order.Amount.Add(order.Fee)
@@ -133,7 +135,7 @@ func (w *world) hold(t *rapid.T) {
 	}
 }
 
-func (w *world) finish(t *rapid.T) {
+func (w *harness) finish(t *rapid.T) {
 	if len(w.held) == 0 {
 		return
 	}
@@ -169,13 +171,13 @@ func (w *world) finish(t *rapid.T) {
 	}
 }
 
-func (w *world) end(order bursar.Withdrawal, status bursar.WithdrawalStatus) {
+func (w *harness) end(order bursar.Withdrawal, status bursar.WithdrawalStatus) {
 	order.Status = status
 	w.ended = append(w.ended, order)
 }
 
 // reopen takes the end of an order back, as a deep reorganisation does.
-func (w *world) reopen(t *rapid.T) {
+func (w *harness) reopen(t *rapid.T) {
 	if len(w.ended) == 0 {
 		return
 	}
@@ -191,7 +193,7 @@ func (w *world) reopen(t *rapid.T) {
 
 // check holds the books against the invariants: debits equal credits, custody is what the chain holds, and nobody is
 // below zero whose deposit was not reversed.
-func (w *world) check(t *rapid.T) {
+func (w *harness) check(t *rapid.T) {
 	var debits, credits bursar.Amount
 	for _, b := range w.books {
 		debits, _ = debits.Add(b.Debits)
@@ -229,9 +231,11 @@ func anyReversed(posted map[string]bool) bool {
 // Any sequence of business events keeps the books balanced, custody equal to the chain, and no customer below zero.
 func TestAnySequenceOfEventsBalances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{books: ledger.Books{}, posted: map[string]bool{}, rounds: map[bursar.ID]int{}, operator: naive{}, accounts: []bursar.ID{{0: 1}, {0: 2}, {0: 3}}}
+		w := &harness{books: ledger.Books{}, posted: map[string]bool{}, rounds: map[bursar.ID]int{}, operator: naive{},
+			accounts: []bursar.ID{{0: 1}, {0: 2}, {0: 3}}}
 		t.Repeat(map[string]func(*rapid.T){
-			"deposit": w.deposit, "reverse": w.reverse, "arrive": w.arrive, "hold": w.hold, "finish": w.finish, "reopen": w.reopen, "": w.check,
+			"deposit": w.deposit, "reverse": w.reverse, "arrive": w.arrive, "hold": w.hold, "finish": w.finish,
+			"reopen": w.reopen, "": w.check,
 		})
 	})
 }
@@ -239,11 +243,13 @@ func TestAnySequenceOfEventsBalances(t *testing.T) {
 func TestARefusedEntryChangesNothing(t *testing.T) {
 	id := bursar.ID{1}
 	books := ledger.Books{}
-	if err := books.Post(ledger.DepositCredited(bursar.Deposit{ID: id, AccountID: id, Currency: "ETH", Amount: bursar.Units(10)}, at)); err != nil {
+	if err := books.Post(ledger.DepositCredited(bursar.Deposit{ID: id, AccountID: id, Currency: "ETH",
+		Amount: bursar.Units(10)}, at)); err != nil {
 		t.Fatal(err)
 	}
 	before := books[ledger.Key{Account: ledger.Available(id), Asset: "ETH"}]
-	err := books.Post(ledger.WithdrawalHeld(bursar.Withdrawal{ID: id, AccountID: id, Currency: "ETH", Amount: bursar.Units(8), Fee: bursar.Units(3)}, at))
+	err := books.Post(ledger.WithdrawalHeld(bursar.Withdrawal{ID: id, AccountID: id, Currency: "ETH",
+		Amount: bursar.Units(8), Fee: bursar.Units(3)}, at))
 	if !errors.Is(err, ledger.ErrInsufficient) {
 		t.Fatalf("holding 11 of 10 gave %v", err)
 	}
@@ -260,7 +266,8 @@ func TestACustomerBelowZeroMayReceive(t *testing.T) {
 	books := ledger.Books{}
 	d := bursar.Deposit{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(10)}
 	w := bursar.Withdrawal{ID: id, AccountID: id, Currency: "BTC", Amount: bursar.Units(10)}
-	for _, e := range []ledger.Entry{ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at), ledger.DepositReversed(d, at)} {
+	for _, e := range []ledger.Entry{ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at),
+		ledger.DepositReversed(d, at)} {
 		if err := books.Post(e); err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,8 @@ func MovementOf(owner bursar.ID, kind Kind, ref Ref, place int64, p Posting) (Mo
 	switch kind {
 	case KindDeposit, KindDepositReversed, KindAssigned:
 		m.Deposit = id
-	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled, KindPayoutShort, KindPayoutShortUndone:
+	case KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled, KindPayoutShort,
+		KindPayoutShortUndone:
 		m.Withdrawal = id
 	case KindInternalTransfer:
 		if p.Debit == Held(owner) { // of the receiver's lines it is another's withdrawal
@@ -71,8 +72,8 @@ func idOf(ref Ref) bursar.ID {
 	return id
 }
 
-// TransferOf returns the withdrawal of another account that brought this posting to a customer, of a transfer within the
-// service; false for any other posting.
+// TransferOf returns the withdrawal of another account that brought this posting to a customer, of a transfer within
+// the service; false for any other posting.
 func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal bursar.ID, brought bool) {
 	brought = kind == KindInternalTransfer && (p.Credit == Available(owner) || p.Debit == Available(owner))
 	return idOf(ref), brought
@@ -80,7 +81,8 @@ func TransferOf(owner bursar.ID, kind Kind, ref Ref, p Posting) (withdrawal burs
 
 // CustomerKinds are the kinds of entries that may stand in a customer's statement.
 func CustomerKinds() []Kind {
-	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled, KindWithdrawalRefund, KindUnsettled,
+	return []Kind{KindDeposit, KindDepositReversed, KindAssigned, KindWithdrawalHeld, KindWithdrawalSettled,
+		KindWithdrawalRefund, KindUnsettled,
 		KindPayoutShort, KindPayoutShortUndone, KindInternalTransfer}
 }
 

@@ -18,10 +18,12 @@ var (
 )
 
 func withdrawalOf(owner bursar.ID) bursar.Withdrawal {
-	return bursar.Withdrawal{ID: subject, AccountID: owner, Currency: "BTC", Amount: bursar.Units(100), Fee: bursar.Units(3)}
+	return bursar.Withdrawal{ID: subject, AccountID: owner, Currency: "BTC", Amount: bursar.Units(100),
+		Fee: bursar.Units(3)}
 }
 
-// statement is what an entry did to a customer, a line for each posting that concerns them, as people would write it down.
+// statement is what an entry did to a customer, a line for each posting that concerns them, as people would write it
+// down.
 func statement(t *testing.T, owner bursar.ID, e ledger.Entry) string {
 	t.Helper()
 	var lines []string
@@ -55,7 +57,8 @@ func signed(b ledger.Balance) string {
 
 func TestEveryLineOfAStatement(t *testing.T) {
 	t.Parallel()
-	d := bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Status: bursar.DepositConfirmed, Currency: "BTC", Amount: bursar.Units(100), Fee: bursar.Units(2)}
+	d := bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Status: bursar.DepositConfirmed,
+		Currency: "BTC", Amount: bursar.Units(100), Fee: bursar.Units(2)}
 	w := withdrawalOf(ann)
 	failed, paid := w, w
 	failed.Status, paid.Status = bursar.WithdrawalFailed, bursar.WithdrawalConfirmed
@@ -71,11 +74,15 @@ func TestEveryLineOfAStatement(t *testing.T) {
 		{"an assigned deposit", ann, ledger.UnattributedAssigned(d, noon), "amount 100/0 deposit, fee -2/0 deposit"},
 		{"a held withdrawal", ann, held, "amount -100/100 withdrawal, fee -3/3 withdrawal"},
 		{"a settled one", ann, ledger.WithdrawalSettled(w, 0, noon), "amount 0/-100 withdrawal, fee 0/-3 withdrawal"},
-		{"one that settled again", ann, ledger.WithdrawalSettled(w, 2, noon), "amount 0/-100 withdrawal, fee 0/-3 withdrawal"},
+		{"one that settled again", ann, ledger.WithdrawalSettled(w, 2, noon),
+			"amount 0/-100 withdrawal, fee 0/-3 withdrawal"},
 		{"a refunded one", ann, ledger.WithdrawalRefunded(w, 0, noon), "amount 100/-100 withdrawal, fee 3/-3 withdrawal"},
-		{"a refund that was taken back", ann, ledger.WithdrawalUnsettled(failed, 1, noon), "amount -100/100 withdrawal, fee -3/3 withdrawal"},
-		{"a payment that was taken back", ann, ledger.WithdrawalUnsettled(paid, 1, noon), "amount 0/100 withdrawal, fee 0/3 withdrawal"},
-		{"a network's fee", ann, ledger.NetworkFee(ledger.FeeRef("bitcoin", "aa"), 0, "BTC", bursar.Units(5), noon), "amount 0/0"},
+		{"a refund that was taken back", ann, ledger.WithdrawalUnsettled(failed, 1, noon),
+			"amount -100/100 withdrawal, fee -3/3 withdrawal"},
+		{"a payment that was taken back", ann, ledger.WithdrawalUnsettled(paid, 1, noon),
+			"amount 0/100 withdrawal, fee 0/3 withdrawal"},
+		{"a network's fee", ann, ledger.NetworkFee(ledger.FeeRef("bitcoin", "aa"), 0, "BTC", bursar.Units(5), noon),
+			"amount 0/0"},
 	} {
 		if got := statement(t, test.owner, test.entry); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
@@ -86,11 +93,12 @@ func TestEveryLineOfAStatement(t *testing.T) {
 // What an internal transfer takes is the payer's withdrawal, and what it brings is another's to the receiver.
 func TestATransferInAStatement(t *testing.T) {
 	t.Parallel()
-	e := ledger.Entry{Kind: ledger.KindInternalTransfer, Ref: ledger.Ref(subject.String()), At: noon, Postings: []ledger.Posting{
-		{Debit: ledger.Held(ann), Credit: ledger.Available(bob), Asset: "BTC", Amount: bursar.Units(100)},
-		{Debit: ledger.Available(bob), Credit: ledger.DepositFees, Asset: "BTC", Amount: bursar.Units(1)},
-		{Debit: ledger.Held(ann), Credit: ledger.WithdrawalFees, Asset: "BTC", Amount: bursar.Units(3)},
-	}}
+	e := ledger.Entry{Kind: ledger.KindInternalTransfer, Ref: ledger.Ref(subject.String()), At: noon,
+		Postings: []ledger.Posting{
+			{Debit: ledger.Held(ann), Credit: ledger.Available(bob), Asset: "BTC", Amount: bursar.Units(100)},
+			{Debit: ledger.Available(bob), Credit: ledger.DepositFees, Asset: "BTC", Amount: bursar.Units(1)},
+			{Debit: ledger.Held(ann), Credit: ledger.WithdrawalFees, Asset: "BTC", Amount: bursar.Units(3)},
+		}}
 	if got, want := statement(t, ann, e), "amount 0/-100 withdrawal, fee 0/0, fee 0/-3 withdrawal"; got != want {
 		t.Errorf("the payer reads %s, want %s", got, want)
 	}
@@ -117,15 +125,18 @@ func TestRunningTotals(t *testing.T) {
 		}
 		return last
 	}
-	add("BTC", ledger.DepositCredited(bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Currency: "BTC", Amount: bursar.Units(500)}, noon))
-	add("ETH", ledger.DepositCredited(bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Currency: "ETH", Amount: bursar.Units(9)}, noon))
+	add("BTC", ledger.DepositCredited(bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet,
+		Currency: "BTC", Amount: bursar.Units(500)}, noon))
+	add("ETH", ledger.DepositCredited(bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet,
+		Currency: "ETH", Amount: bursar.Units(9)}, noon))
 	o := add("BTC", ledger.WithdrawalHeld(withdrawalOf(ann), noon))
 	if signed(o.Available) != "397" || signed(o.Held) != "103" {
 		t.Errorf("after a held withdrawal there are %s and %s held", signed(o.Available), signed(o.Held))
 	}
 	o = add("BTC", ledger.WithdrawalSettled(withdrawalOf(ann), 0, noon))
 	if signed(o.Available) != "397" || signed(o.Held) != "0" || signed(running["ETH"].Available) != "9" {
-		t.Errorf("after it settled there are %s and %s held, and %s ETH", signed(o.Available), signed(o.Held), signed(running["ETH"].Available))
+		t.Errorf("after it settled there are %s and %s held, and %s ETH", signed(o.Available), signed(o.Held),
+			signed(running["ETH"].Available))
 	}
 }
 
@@ -203,7 +214,8 @@ func TestWhoseAnAccountIs(t *testing.T) {
 			t.Errorf("%s is %s's, %v", a, id, is)
 		}
 	}
-	for _, a := range []ledger.Account{ledger.Custody, ledger.Capital, ledger.Unattributed, ledger.DepositFees, "customer", "customer:x:available"} {
+	for _, a := range []ledger.Account{ledger.Custody, ledger.Capital, ledger.Unattributed, ledger.DepositFees, "customer",
+		"customer:x:available"} {
 		if id, is := a.Customer(); is {
 			t.Errorf("%s is taken for %s's", a, id)
 		}
@@ -212,8 +224,10 @@ func TestWhoseAnAccountIs(t *testing.T) {
 
 func TestABalanceIsNamedOnce(t *testing.T) {
 	t.Parallel()
-	e := ledger.DepositCredited(bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Currency: "BTC", Amount: bursar.Units(5), Fee: bursar.Units(1)}, noon)
-	want := []ledger.Key{{Account: ledger.Custody, Asset: "BTC"}, {Account: ledger.Available(ann), Asset: "BTC"}, {Account: ledger.DepositFees, Asset: "BTC"}}
+	e := ledger.DepositCredited(bursar.Deposit{ID: subject, AccountID: ann, Purpose: bursar.ForWallet, Currency: "BTC",
+		Amount: bursar.Units(5), Fee: bursar.Units(1)}, noon)
+	want := []ledger.Key{{Account: ledger.Custody, Asset: "BTC"}, {Account: ledger.Available(ann), Asset: "BTC"},
+		{Account: ledger.DepositFees, Asset: "BTC"}}
 	keys := e.Keys()
 	seen := map[ledger.Key]int{}
 	for _, k := range keys {
@@ -250,8 +264,12 @@ func TestWhereAReopenedReturnGoes(t *testing.T) {
 		{"the deposit is there", func(*bursar.Deposit) {}, "90 unattributed, 10 unattributed"},
 		{"it has left", func(d *bursar.Deposit) { d.Status = bursar.DepositOrphaned }, "90 losses, 10 losses"},
 		{"it was reversed", func(d *bursar.Deposit) { d.Status = bursar.DepositReversed }, "90 losses, 10 losses"},
-		{"it came back with more", func(d *bursar.Deposit) { d.Amount = bursar.Units(101) }, "90 losses, 10 losses, 101 unattributed"},
-		{"it came back with less", func(d *bursar.Deposit) { d.Amount = bursar.Units(50) }, "90 losses, 10 losses, 50 unattributed"},
+		{"it came back with more", func(d *bursar.Deposit) {
+			d.Amount = bursar.Units(101)
+		}, "90 losses, 10 losses, 101 unattributed"},
+		{"it came back with less", func(d *bursar.Deposit) {
+			d.Amount = bursar.Units(50)
+		}, "90 losses, 10 losses, 50 unattributed"},
 	} {
 		d := confirmed
 		test.change(&d)

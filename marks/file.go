@@ -12,7 +12,8 @@ import (
 	"sync"
 )
 
-// File keeps marks in a file that is replaced whole. Several processes may share it: each raises what the others left, under a lock.
+// File keeps marks in a file that is replaced whole. Several processes may share it: each raises what the others left,
+// under a lock.
 type File struct {
 	path string
 	mu   sync.Mutex

@@ -26,12 +26,15 @@ func TestMarksOnlyGrow(t *testing.T) {
 	if _, err := one.Create(ctx, marks.State{Beat: 5, Indexes: map[string]int64{"evm": 10}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Raise(ctx, marks.State{Indexes: map[string]int64{"evm": 30, "xrpl": 7}, Database: marks.Database{Name: "a"}}); err != nil {
+	if _, err := other.Raise(ctx, marks.State{Indexes: map[string]int64{"evm": 30, "xrpl": 7},
+		Database: marks.Database{Name: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := one.Raise(ctx, marks.State{Beat: 3, Indexes: map[string]int64{"evm": 20}, Signed: map[string]int64{"tron": 2}, Final: map[string]int64{"tron": 9}})
-	want := marks.State{Version: 1, Beat: 5, Database: marks.Database{Name: "a"}, Indexes: map[string]int64{"evm": 30, "xrpl": 7},
-		Signed: map[string]int64{"tron": 2}, Final: map[string]int64{"tron": 9}, Since: map[string]int64{"tron": 2}}
+	got, err := one.Raise(ctx, marks.State{Beat: 3, Indexes: map[string]int64{"evm": 20},
+		Signed: map[string]int64{"tron": 2}, Final: map[string]int64{"tron": 9}})
+	want := marks.State{Version: 1, Beat: 5, Database: marks.Database{Name: "a"},
+		Indexes: map[string]int64{"evm": 30, "xrpl": 7},
+		Signed:  map[string]int64{"tron": 2}, Final: map[string]int64{"tron": 9}, Since: map[string]int64{"tron": 2}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("the marks are %+v, %v", got, err)
 	}
@@ -43,7 +46,8 @@ func TestMarksOnlyGrow(t *testing.T) {
 func TestMarksThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if _, err := marks.NewFile(filepath.Join(folder, "none", "x")).Create(ctx, marks.State{}); !errors.Is(err, marks.ErrUnusable) {
+	if _, err := marks.NewFile(filepath.Join(folder, "none", "x")).Create(ctx,
+		marks.State{}); !errors.Is(err, marks.ErrUnusable) {
 		t.Errorf("a folder that is not there gives %v", err)
 	}
 	for name, text := range map[string]string{"cut": `{"version":1,"be`, "newer": `{"version":2}`, "empty": ""} {

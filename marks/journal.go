@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Entry is an outgoing transaction that was signed, or is about to be, and has not ended: all that puts it back into a database
-// that has forgotten it.
+// Entry is an outgoing transaction that was signed, or is about to be, and has not ended: all that puts it back into a
+// database that has forgotten it.
 type Entry struct {
-	Chain   string          `json:"chain"`
-	Number  int64           `json:"number"` // of the signature
-	Spend   string          `json:"spend"`  // ID of the outgoing transaction
-	Pays    []string        `json:"pays,omitempty"`
-	Content json.RawMessage `json:"content"`
+	Chain      string          `json:"chain"`
+	Number     int64           `json:"number"` // of the signature
+	OutgoingID string          `json:"spend"`  // ID of the outgoing transaction
+	Pays       []string        `json:"pays,omitempty"`
+	Content    json.RawMessage `json:"content"`
 }
 
 // Ended names an entry whose outgoing transaction has ended: its block is final, or it can never be included.
@@ -23,7 +23,8 @@ type Ended struct {
 	Number int64  `json:"number"`
 }
 
-// The bounds of the journal. An entry has about 1.2 KB; one that pays a hundred withdrawals from hundreds of UTXOs some dozens.
+// The bounds of the journal. An entry has about 1.2 KB; one that pays a hundred withdrawals from hundreds of UTXOs some
+// dozens.
 const (
 	maxEntries = 4096
 	maxJournal = 8 << 20 // bytes of what entries hold
@@ -57,15 +58,15 @@ func (s State) Room(e Entry) error {
 	return nil
 }
 
-func (e Entry) size() int { return len(e.Content) + len(e.Spend) + 40*len(e.Pays) + 100 }
+func (e Entry) size() int { return len(e.Content) + len(e.OutgoingID) + 40*len(e.Pays) + 100 }
 
-// supersedes reports whether an entry shows that an older one was never signed, or can never be included: a database has one
-// signed transaction at a time pay what the newer one pays.
+// supersedes reports whether an entry shows that an older one was never signed, or can never be included: a database
+// has one signed transaction at a time pay what the newer one pays.
 func (e Entry) supersedes(old Entry) bool {
 	if e.Chain != old.Chain || e.Number < old.Number {
 		return false
 	}
-	return e.Number == old.Number || e.Spend == old.Spend || e.Shares(old)
+	return e.Number == old.Number || e.OutgoingID == old.OutgoingID || e.Shares(old)
 }
 
 // Shares reports whether two entries pay one and the same order.
@@ -82,8 +83,8 @@ func (s State) journal(by State) []Entry {
 	return append(kept, by.Journal...)
 }
 
-// explained returns, by chain, above which number the journal explains every signature: a signature that comes without an entry,
-// or behind numbers that are not known here, leaves a hole.
+// explained returns, by chain, above which number the journal explains every signature: a signature that comes without
+// an entry, or behind numbers that are not known here, leaves a hole.
 func (s State) explained(by State) map[string]int64 {
 	since := maps.Clone(s.Since)
 	if since == nil {

@@ -10,18 +10,18 @@ import (
 	"github.com/bursar/bursar/marks"
 )
 
-func entry(number int64, spend string, pays ...string) marks.Entry {
-	return marks.Entry{Chain: "tron", Number: number, Spend: spend, Pays: pays, Content: json.RawMessage(`{}`)}
+func entry(number int64, outgoingID string, pays ...string) marks.Entry {
+	return marks.Entry{Chain: "tron", Number: number, OutgoingID: outgoingID, Pays: pays, Content: json.RawMessage(`{}`)}
 }
 
 func signs(e marks.Entry) marks.State {
 	return marks.State{Signed: map[string]int64{e.Chain: e.Number}, Journal: []marks.Entry{e}}
 }
 
-func spends(s marks.State) string {
+func outgoingIDs(s marks.State) string {
 	var list []string
 	for _, e := range s.Journal {
-		list = append(list, e.Spend)
+		list = append(list, e.OutgoingID)
 	}
 	return strings.Join(list, " ")
 }
@@ -46,8 +46,8 @@ func TestTheJournalKeepsWhatHasNotEnded(t *testing.T) {
 		{marks.State{Ended: []marks.Ended{{Chain: "tron", Number: 3}}}, "c"},
 	} {
 		got, err := file.Raise(ctx, step.by)
-		if err != nil || spends(got) != step.want || len(got.Ended) > 0 {
-			t.Fatalf("after %+v the journal is %q, %v; want %q", step.by, spends(got), err, step.want)
+		if err != nil || outgoingIDs(got) != step.want || len(got.Ended) > 0 {
+			t.Fatalf("after %+v the journal is %q, %v; want %q", step.by, outgoingIDs(got), err, step.want)
 		}
 	}
 }
@@ -61,10 +61,11 @@ func TestTheJournalKnowsItsHoles(t *testing.T) {
 	}{
 		"from the beginning":          {[]marks.State{signs(entry(1, "a")), signs(entry(2, "b"))}, 0},
 		"of a database that has some": {[]marks.State{{Signed: map[string]int64{"tron": 7}}, signs(entry(8, "a"))}, 7},
-		"another process signed":      {[]marks.State{signs(entry(1, "a")), {Signed: map[string]int64{"tron": 2}}, signs(entry(3, "b"))}, 2},
-		"a number is left out":        {[]marks.State{signs(entry(1, "a")), signs(entry(3, "b"))}, 2},
-		"what was ended":              {[]marks.State{signs(entry(1, "a")), {Ended: []marks.Ended{{Chain: "tron", Number: 1}}}}, 0},
-		"of another chain":            {[]marks.State{signs(entry(1, "a")), {Signed: map[string]int64{"evm": 9}}}, 0},
+		"another process signed": {[]marks.State{signs(entry(1, "a")), {Signed: map[string]int64{"tron": 2}},
+			signs(entry(3, "b"))}, 2},
+		"a number is left out": {[]marks.State{signs(entry(1, "a")), signs(entry(3, "b"))}, 2},
+		"what was ended":       {[]marks.State{signs(entry(1, "a")), {Ended: []marks.Ended{{Chain: "tron", Number: 1}}}}, 0},
+		"of another chain":     {[]marks.State{signs(entry(1, "a")), {Signed: map[string]int64{"evm": 9}}}, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -95,13 +96,13 @@ func TestAFullJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := big
-	other.Number, other.Spend = 2, "b"
+	other.Number, other.OutgoingID = 2, "b"
 	if _, err := file.Raise(ctx, signs(other)); !errors.Is(err, marks.ErrFull) {
 		t.Fatalf("a second one of 5 MiB gives %v", err)
 	}
 	kept, err := file.Load(ctx)
-	if err != nil || spends(kept) != "a" || kept.Signed["tron"] != 1 {
-		t.Fatalf("the marks are %v %v, %v", kept.Signed, spends(kept), err)
+	if err != nil || outgoingIDs(kept) != "a" || kept.Signed["tron"] != 1 {
+		t.Fatalf("the marks are %v %v, %v", kept.Signed, outgoingIDs(kept), err)
 	}
 	if _, err := file.Raise(ctx, marks.State{Ended: []marks.Ended{{Chain: "tron", Number: 1}}}); err != nil {
 		t.Fatal(err)

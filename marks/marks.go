@@ -1,10 +1,11 @@
-// Package marks keeps, outside the database, what a database must not forget when it is put back: which key indexes may have been
-// given out, how many transactions were signed on each chain, those of them that have not ended, and which database that was.
+// Package marks keeps, outside the database, what a database must not forget when it is put back: which key indexes may
+// have been given out, how many transactions were signed on each chain, those of them that have not ended, and which
+// database that was.
 //
-// It owns the marks file beside the seed, and the journal in it. It signs nothing and knows no addresses. Its invariants: the
-// database is raised first, then the marks, and only then what they stand for is used, so marks above the database prove that
-// the database was put back; numbers only grow; what was signed stays in the journal until it has ended; a missing file is
-// never taken for a new one.
+// It owns the marks file beside the seed, and the journal in it. It signs nothing and knows no addresses. Its
+// invariants: the database is raised first, then the marks, and only then what they stand for is used, so marks above
+// the database prove that the database was put back; numbers only grow; what was signed stays in the journal until it
+// has ended; a missing file is never taken for a new one.
 package marks
 
 import (
@@ -60,9 +61,9 @@ const version = 1
 type Keeper interface {
 	// Load returns the marks. The error is ErrMissing or ErrUnusable.
 	Load(ctx context.Context) (State, error)
-	// Raise makes every number at least what by says, names by's database and link where it has them, adds its journal, takes out
-	// what has ended, and returns the marks once they are durable. The error is ErrMissing, ErrUnusable, or ErrFull where the
-	// journal has no room: then nothing has changed. Of the others the marks may be either.
+	// Raise makes every number at least what by says, names by's database and link where it has them, adds its journal,
+	// takes out what has ended, and returns the marks once they are durable. The error is ErrMissing, ErrUnusable, or
+	// ErrFull where the journal has no room: then nothing has changed. Of the others the marks may be either.
 	Raise(ctx context.Context, by State) (State, error)
 	// Create begins marks where there are none; marks that are there are raised.
 	Create(ctx context.Context, s State) (State, error)

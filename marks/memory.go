@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Memory keeps marks for as long as it is there: for simulations and tests of what happens around a database. It is what a
-// machine's disk is to a File, so the processes of one machine share one.
+// Memory keeps marks for as long as it is there: for simulations and tests of what happens around a database. It is
+// what a machine's disk is to a File, so the processes of one machine share one.
 type Memory struct {
 	mu    sync.Mutex
 	state State

@@ -10,8 +10,8 @@ import (
 var ErrBadNetwork = errors.New("not a network, such as 10.0.0.0/8 or 2001:db8::/32")
 
 // ParseNetwork reads a network in CIDR form, or a single address as the network that holds nothing else. An IPv4-mapped
-// IPv6 network becomes the IPv4 network that it is. Bits behind the prefix and zones are refused: what they were meant for
-// is anybody's guess. The error is ErrBadNetwork with the reason.
+// IPv6 network becomes the IPv4 network that it is. Bits behind the prefix and zones are refused: what they were meant
+// for is anybody's guess. The error is ErrBadNetwork with the reason.
 func ParseNetwork(text string) (netip.Prefix, error) {
 	if address, err := netip.ParseAddr(text); err == nil {
 		if address.Zone() != "" {
@@ -39,8 +39,8 @@ func UnmapNetwork(network netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-mapped)
 }
 
-// Within reports whether an address lies in one of the networks. An IPv4-mapped address is judged as the IPv4 address it
-// is, without its zone; the zero address lies nowhere.
+// Within reports whether an address lies in one of the networks. An IPv4-mapped address is judged as the IPv4 address
+// it is, without its zone; the zero address lies nowhere.
 func Within(address netip.Addr, networks []netip.Prefix) bool {
 	return within(address.Unmap().WithZone(""), networks)
 }

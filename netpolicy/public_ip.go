@@ -29,8 +29,8 @@ func prefixes(texts ...string) []netip.Prefix {
 	return list
 }
 
-// MayDial reports whether a webhook may be sent to the address: it is public, or lies in a network the operator allowed.
-// An IPv4-mapped IPv6 address is judged as the IPv4 address it is; one with a zone is never allowed.
+// MayDial reports whether a webhook may be sent to the address: it is public, or lies in a network the operator
+// allowed. An IPv4-mapped IPv6 address is judged as the IPv4 address it is; one with a zone is never allowed.
 func MayDial(ip netip.Addr, allowed []netip.Prefix) bool {
 	if !ip.IsValid() || ip.Zone() != "" {
 		return false

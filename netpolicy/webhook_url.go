@@ -1,7 +1,7 @@
 // Package netpolicy decides which URLs and addresses may be dialled, and reads lists of networks.
 //
-// It owns what a webhook URL may be and which addresses are public. It never resolves a name and never opens a connection. Its
-// invariant: no form of an address that is not public passes, unless its network was allowed.
+// It owns what a webhook URL may be and which addresses are public. It never resolves a name and never opens a
+// connection. Its invariant: no form of an address that is not public passes, unless its network was allowed.
 package netpolicy
 
 import (
@@ -89,8 +89,8 @@ func checkWebhookHost(host string, allowed []netip.Prefix) error {
 	return nil
 }
 
-// endsInNumber tells the names that no top-level domain can end: a reader more lenient than hostIP might take them for an
-// address (WHATWG URL standard, "ends in a number").
+// endsInNumber tells the names that no top-level domain can end: a reader more lenient than hostIP might take them for
+// an address (WHATWG URL standard, "ends in a number").
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if strings.Trim(last, "0123456789") == "" {

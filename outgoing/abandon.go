@@ -24,21 +24,22 @@ type Abandonment struct {
 
 const onceAbandon = recovery.OnceVoid
 
-// Abandon has a sent transaction made void: of the UTXO model by another one that takes what is left of its UTXOs home at a higher
-// fee; of the account model, where it was adopted and its bytes are not known, by one that has its nonce. At most one of the two
-// can ever be included. What the first pays is paid again only once the other is final, and if the first is included after all, it
-// counts and the other ends. It returns the ID of the other one.
+// Abandon has a sent transaction made void: of the UTXO model by another one that takes what is left of its UTXOs home
+// at a higher fee; of the account model, where it was adopted and its bytes are not known, by one that has its nonce.
+// At most one of the two can ever be included. What the first pays is paid again only once the other is final, and if
+// the first is included after all, it counts and the other ends. It returns the ID of the other one.
 func (s *Sender) Abandon(ctx context.Context, id bursar.ID, a Abandonment) (by bursar.ID, err error) {
-	switch traits := s.Chain.Capabilities(); {
-	case traits.Model == chain.AccountModel && traits.Lifetime.IsZero():
+	switch capabilities := s.Chain.Capabilities(); {
+	case capabilities.Model == chain.AccountModel && capabilities.Lifetime.IsZero():
 		by, err = s.fillNonce(ctx, id)
-	case traits.Model == chain.AccountModel:
-		err = fmt.Errorf("%w: transactions of chain %s expire", ErrCannotBeVoid, traits.ID)
+	case capabilities.Model == chain.AccountModel:
+		err = fmt.Errorf("%w: transactions of chain %s expire", ErrCannotBeVoid, capabilities.ID)
 	default:
 		by, err = s.takeUTXOs(ctx, id)
 	}
 	if err == nil {
-		s.Log.Warn("outgoing transaction is being made void by an operator", "spend", id, "by", by, "reason", a.Reason, "actor", a.Actor)
+		s.Log.Warn("outgoing transaction is being made void by an operator", "spend", id, "by", by, "reason", a.Reason,
+			"actor", a.Actor)
 	}
 	return by, err
 }
@@ -82,28 +83,42 @@ func (s *Sender) takeUTXOs(ctx context.Context, id bursar.ID) (by bursar.ID, err
 		if err != nil {
 			return err
 		}
-		claims, err := s.toTake(ctx, tx, state, p)
+		resources, err := s.toTake(ctx, tx, state, p)
 		if err != nil {
 			return err
 		}
-		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
-		order := chain.TxRequest{ID: by, Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
-		return s.orderVoid(ctx, tx, p, order, claims)
+		home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base},
+			Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
+		order := chain.TxRequest{
+			ID:       by,
+			Kind:     chain.KindConsolidation,
+			Payments: []chain.Payment{home},
+			Change:   s.Hot,
+			MaxFee:   s.MaxFee,
+		}
+		return s.orderVoid(ctx, tx, p, order, resources)
 	})
 	return by, err
 }
 
 // orderVoid records the order of what is to make a transaction void, and gives it what it is to use up in its place.
-func (s *Sender) orderVoid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, claims []string) error {
+func (s *Sender) orderVoid(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, order chain.TxRequest, resources []string,
+) error {
 	native, ok := s.Registry.Asset(p.Chain, "")
 	if !ok {
 		return fmt.Errorf("chain %s has no currency of its own configured", p.Chain)
 	}
-	void := bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code, Share: bursar.ShareTopUp, Once: onceAbandon + p.ID.String()}
+	void := bursar.OutgoingTx{
+		Chain:    p.Chain,
+		Currency: native.Code,
+		Share:    bursar.ShareTopUp,
+		Once:     onceAbandon + p.ID.String(),
+	}
 	if _, err := insert(ctx, tx, void, order); err != nil {
 		return err
 	}
-	if err := tx.Reservations().Move(ctx, p.Chain, p.ID, order.ID, claims); err != nil {
+	if err := tx.Reservations().Move(ctx, p.Chain, p.ID, order.ID, resources); err != nil {
 		return err
 	}
 	return tx.UTXOs().ForgetChange(ctx, p.ID) // nothing is built on it any more; its block brings it back
@@ -120,8 +135,11 @@ func (s *Sender) voidable(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 	return tx.Outgoing().Versions(ctx, p.ID)
 }
 
-// toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs one.
-func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx) ([]string, error) {
+// toTake returns the UTXOs that are to be taken from a transaction: all that are left, of which every version needs
+// one.
+func (s *Sender) toTake(
+	ctx context.Context, tx *store.Tx, state store.ChainState, p bursar.OutgoingTx,
+) ([]string, error) {
 	versions, err := s.voidable(ctx, tx, p)
 	if err != nil {
 		return nil, err
@@ -131,11 +149,13 @@ func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainStat
 		return nil, err
 	}
 	for _, v := range versions {
-		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
+		unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
 		if err != nil {
 			return nil, err
 		}
-		left = slices.DeleteFunc(left, func(claim string) bool { return !slices.Contains(draft.Reservations, claim) })
+		left = slices.DeleteFunc(left, func(resource string) bool {
+			return !slices.Contains(unsigned.Reservations, resource)
+		})
 	}
 	if len(left) == 0 || len(versions) == 0 {
 		return nil, fmt.Errorf("%w: no UTXO is left that all of its versions need", ErrCannotBeVoid)
@@ -146,8 +166,8 @@ func (s *Sender) toTake(ctx context.Context, tx *store.Tx, state store.ChainStat
 // isVoiding reports whether an outgoing transaction is to make another one void.
 func isVoiding(p bursar.OutgoingTx) bool { return strings.HasPrefix(p.Once, onceAbandon) }
 
-// completeVoiding has an outgoing transaction take just the UTXOs or the nonce that were moved to it, at a higher fee than the transaction that it
-// makes void.
+// completeVoiding has an outgoing transaction take just the UTXOs or the nonce that were moved to it, at a higher fee
+// than the transaction that it makes void.
 func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) error {
 	return s.DB.View(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Reservations().MovedTo(ctx, order.ID)
@@ -158,11 +178,11 @@ func (s *Sender) completeVoiding(ctx context.Context, order *chain.TxRequest) er
 		if err != nil {
 			return err
 		}
-		draft, err := readUnsigned(first)
+		unsigned, err := readUnsigned(first)
 		if err != nil {
 			return err
 		}
-		if order.Replaces = &draft; s.Chain.Capabilities().Model == chain.AccountModel {
+		if order.Replaces = &unsigned; s.Chain.Capabilities().Model == chain.AccountModel {
 			return s.completeFiller(ctx, tx, order, first)
 		}
 		order.UTXOs = slices.DeleteFunc(order.UTXOs, func(c chain.UTXO) bool {

@@ -16,38 +16,38 @@ import (
 )
 
 // moved returns the UTXOs and nonces that were moved from an outgoing transaction, and what they were moved to.
-func (r *rig) moved(from bursar.ID) (claims []string, to bursar.ID) {
+func (r *harness) moved(from bursar.ID) (resources []string, to bursar.ID) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		list, err := tx.Reservations().MovedFrom(ctx, from)
 		for _, m := range list {
-			claims, to = append(claims, m.Claim), m.To
+			resources, to = append(resources, m.Claim), m.To
 		}
 		return err
 	})
-	return claims, to
+	return resources, to
 }
 
-// draftOf returns what an outgoing transaction was drafted as.
-func (r *rig) draftOf(id bursar.ID) (draft chain.UnsignedTx) {
+// unsignedOf returns what an outgoing transaction was drafted as.
+func (r *harness) unsignedOf(id bursar.ID) (unsigned chain.UnsignedTx) {
 	r.t.Helper()
-	r.must(json.Unmarshal(r.spendNow(id).Unsigned, &draft))
-	return draft
+	r.must(json.Unmarshal(r.spendNow(id).Unsigned, &unsigned))
+	return unsigned
 }
 
 // abandon has an outgoing transaction made void, and returns by what.
-func (r *rig) abandon(id bursar.ID) bursar.ID {
+func (r *harness) abandon(id bursar.ID) bursar.ID {
 	r.t.Helper()
-	by, err := r.spender.Abandon(ctx, id, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+	by, err := r.sender.Abandon(ctx, id, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
 	r.must(err)
 	return by
 }
 
 // cannotBeVoid checks that an outgoing transaction is not made void, and why.
-func (r *rig) cannotBeVoid(id bursar.ID, want error, words string) {
+func (r *harness) cannotBeVoid(id bursar.ID, want error, words string) {
 	r.t.Helper()
 	before := len(r.open())
-	_, err := r.spender.Abandon(ctx, id, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+	_, err := r.sender.Abandon(ctx, id, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
 	if want != nil && !errors.Is(err, want) || err == nil || !strings.Contains(err.Error(), words) {
 		r.t.Errorf("the error is %v, and not that %s", err, words)
 	}
@@ -61,20 +61,20 @@ func (r *rig) cannotBeVoid(id bursar.ID, want error, words string) {
 func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 	config := coined
 	config.BumpAfter = 2
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.pay(bursar.Address{Base: r.hot.Base}, 990_000_000)
 		r.blocks(3)
 		w := r.order(985_000_000, r.chain.Named("outside"))
 		r.step()
-		first := r.now(w).SpendID
-		needed := r.draftOf(first).Reservations
+		first := r.now(w).OutgoingID
+		needed := r.unsignedOf(first).Reservations
 		r.trouble = true
 		r.chain.SetRate(200_000) // its change does not suffice for the fee
 		for n := 0; n < 5 && r.versionsOf(first) == 1; n++ {
 			r.blocks(1)
 		}
-		if all := r.draftOf(first).Reservations; len(needed) != 1 || len(all) < 2 {
+		if all := r.unsignedOf(first).Reservations; len(needed) != 1 || len(all) < 2 {
 			t.Fatalf("at first it uses %v, later %v", needed, all)
 		}
 		by := r.abandon(first)
@@ -84,14 +84,14 @@ func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 		}
 		r.chain.Forget()
 		var offered []string
-		r.spender.Chain = drafting{r.chain, func(order chain.TxRequest) {
+		r.sender.Chain = recordingChain{r.chain, func(order chain.TxRequest) {
 			for _, u := range order.UTXOs {
 				offered = append(offered, u.Outpoint)
 			}
 		}}
 		r.step()
-		r.spender.Chain = r.chain
-		if got := r.draftOf(by); !slices.Equal(got.Reservations, needed) || !slices.Equal(offered, needed) {
+		r.sender.Chain = r.chain
+		if got := r.unsignedOf(by); !slices.Equal(got.Reservations, needed) || !slices.Equal(offered, needed) {
 			t.Errorf("offered are %v, it uses %v, and not just %v", offered, got.Reservations, needed)
 		}
 		r.noted(first, "it is being made void by outgoing transaction "+by.String())
@@ -107,22 +107,22 @@ func TestWhatMakesVoidTakesWhatEveryVersionNeeds(t *testing.T) {
 	})
 }
 
-// drafting is a chain that shows what it is asked to draft.
-type drafting struct {
+// recordingChain is a chain that shows what it is asked to draft.
+type recordingChain struct {
 	*sim.Chain
 	seen func(chain.TxRequest)
 }
 
-func (d drafting) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+func (d recordingChain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	d.seen(order)
 	return d.Chain.Build(ctx, order)
 }
 
 // What has nothing to take any more is not drafted, and says so.
-func TestWhatHasNothingToTakeIsNotDrafted(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestWhatHasNothingToTakeIsNotBuilt(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
-		_, by := r.moved(w.SpendID)
+		_, by := r.moved(w.OutgoingID)
 		r.do(func(tx *store.Tx) error { return tx.Reservations().UndoMove(ctx, r.chain.Capabilities().ID, by) })
 		r.trouble = true
 		r.step()
@@ -134,27 +134,27 @@ func TestWhatHasNothingToTakeIsNotDrafted(t *testing.T) {
 
 // What is unsigned or in a block is nothing to make void; what was signed and reached no node is.
 func TestOnlyWhatIsOpenIsMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.trouble = true
-		r.spender.Signer = mute{}
+		r.sender.Signer = mute{}
 		r.step()
 		unsigned := r.open()[0]
 		r.cannotBeVoid(unsigned.ID, outgoing.ErrNotOpen, string(unsigned.Status))
-		r.spender.Signer = r.signer
+		r.sender.Signer = r.signer
 		r.step()
 		r.chain.Mine(1)
 		r.step()
-		r.cannotBeVoid(r.now(w).SpendID, outgoing.ErrNotOpen, "sent")
+		r.cannotBeVoid(r.now(w).OutgoingID, outgoing.ErrNotOpen, "sent")
 		r.settle()
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
 		w = r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
-		if p := r.spendNow(r.now(w).SpendID); p.Status != bursar.OutgoingSigned {
+		if p := r.spendNow(r.now(w).OutgoingID); p.Status != bursar.OutgoingSigned {
 			t.Fatalf("it is %s", p.Status)
 		}
-		r.abandon(r.now(w).SpendID)
+		r.abandon(r.now(w).OutgoingID)
 		r.chain.ClearFaults()
 		r.settle()
 		r.nothingOpen()
@@ -163,15 +163,16 @@ func TestOnlyWhatIsOpenIsMadeVoid(t *testing.T) {
 
 // Where no UTXO is left to take, or the chain has no currency that would pay for it, nothing is ordered.
 func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
-		first := r.now(w).SpendID
-		registry := r.spender.Registry
+		first := r.now(w).OutgoingID
+		registry := r.sender.Registry
 		var err error
-		r.spender.Registry, err = bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Bitcoin, Contract: r.chain.Named("token"), Decimals: 2, Places: 2}})
+		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Bitcoin,
+			Contract: r.chain.Named("token"), Decimals: 2, Places: 2}})
 		r.must(err)
 		r.cannotBeVoid(first, nil, "has no currency of its own configured")
-		r.spender.Registry = registry
+		r.sender.Registry = registry
 		r.trouble = true
 		r.chain.Reorg(3, deposit)
 		r.chain.DoubleSpend(deposit)
@@ -183,21 +184,22 @@ func TestWhatHasNothingLeftToTakeIsNotMadeVoid(t *testing.T) {
 	})
 }
 
-// On a chain whose transactions expire nothing is made void; nor what has its nonce and is known, or while a halt covers the
-// native asset.
+// On a chain whose transactions expire nothing is made void; nor what has its nonce and is known, or while a halt
+// covers the native asset.
 func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
-		r.cannotBeVoid(r.now(w).SpendID, outgoing.ErrCannotBeVoid, "transactions of chain "+string(r.chain.Capabilities().ID)+" expire")
+		r.cannotBeVoid(r.now(w).OutgoingID, outgoing.ErrCannotBeVoid,
+			"transactions of chain "+string(r.chain.Capabilities().ID)+" expire")
 		r.settle()
 	})
-	each(t, models["nonce"], func(t *testing.T, r *rig) {
+	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
 		r.trouble = true
 		r.step()
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.halt(byAnn(store.HaltCurrency("COIN")))
 		r.cannotBeVoid(lost, outgoing.ErrCannotBeVoid, "a drill")
 		r.resume(byAnn(store.HaltCurrency("COIN")))
@@ -212,7 +214,7 @@ func TestWhatEndsByItselfIsNotMadeVoid(t *testing.T) {
 
 // Nothing is built on the change of what is made void.
 func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
@@ -231,7 +233,7 @@ func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
 		if unconfirmed() != 1 {
 			t.Fatal("its change cannot be used")
 		}
-		r.abandon(r.now(w).SpendID)
+		r.abandon(r.now(w).OutgoingID)
 		if n := unconfirmed(); n > 0 {
 			t.Errorf("%d outputs in no block can be used", n)
 		}
@@ -240,21 +242,23 @@ func TestNothingIsBuiltOnWhatIsMadeVoid(t *testing.T) {
 	})
 }
 
-// Where the first is included after all, what was to make it void ends with its alarms, and says why; what it had taken is free.
+// Where the first is included after all, what was to make it void ends with its alarms, and says why; what it had taken
+// is free.
 func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
-		claims, by := r.moved(w.SpendID)
-		r.spender.Signer = newMoody(r, func() {}).by[stingy]
+		resources, by := r.moved(w.OutgoingID)
+		r.sender.Signer = newFlakySigner(r, func() {}).by[stingy]
 		r.trouble = true
 		r.step()
 		r.wantAlarms("signer_refused")
-		r.reservedBy(by, claims)
-		r.spender.Signer = r.signer
+		r.reservedBy(by, resources)
+		r.sender.Signer = r.signer
 		r.chain.Mine(1)
 		r.follow()
 		r.once(w, before, to)
-		if p := r.spendNow(by); p.Status != bursar.OutgoingAbandoned || p.Error != "outgoing transaction "+w.SpendID.String()+" was included after all" {
+		if p := r.spendNow(by); p.Status != bursar.OutgoingAbandoned ||
+			p.Error != "outgoing transaction "+w.OutgoingID.String()+" was included after all" {
 			t.Errorf("it is %s: %q", p.Status, p.Error)
 		}
 		r.wantAlarms()
@@ -263,18 +267,18 @@ func TestWhatWasToMakeVoidEndsQuietly(t *testing.T) {
 
 // Two that use up the same and both stand in blocks contradict each other: nothing of it is settled.
 func TestBothInBlocksIsSettledByNeither(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
-		_, by := r.moved(w.SpendID)
+		_, by := r.moved(w.OutgoingID)
 		r.chain.Mine(1)
 		r.follow()
 		r.do(func(tx *store.Tx) error { return tx.Outgoing().Include(ctx, by, "x", 1<<30, false, bursar.Units(1)) })
 		r.chain.Mine(3)
 		r.follow()
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "shares a UTXO with it") {
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "shares a UTXO with it") {
 			t.Errorf("the step ends with %v", err)
 		}
-		if p := r.spendNow(w.SpendID); p.Status == bursar.OutgoingFinal {
+		if p := r.spendNow(w.OutgoingID); p.Status == bursar.OutgoingFinal {
 			t.Errorf("it is %s", p.Status)
 		}
 		r.forged = true

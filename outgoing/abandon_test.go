@@ -8,20 +8,21 @@ import (
 	"github.com/bursar/bursar/outgoing"
 )
 
-// abandoned orders a payment, has it sent and made void by an operator. It returns the order as it was, and its transaction.
-func (r *rig) abandoned() (w bursar.Withdrawal, before bursar.Amount, to string) {
+// abandoned orders a payment, has it sent and made void by an operator. It returns the order as it was, and its
+// transaction.
+func (r *harness) abandoned() (w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	before, to = r.prepare(), r.chain.Named("outside")
 	w = r.order(300_000_000, to)
 	r.step()
 	w = r.now(w)
-	_, err := r.spender.Abandon(ctx, w.SpendID, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+	_, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
 	r.must(err)
 	return w, before, to
 }
 
 // once checks that the receiver of a withdrawal has it once and nothing is open.
-func (r *rig) once(w bursar.Withdrawal, before bursar.Amount, to string) {
+func (r *harness) once(w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	r.settle()
 	r.ends(w, to, bursar.WithdrawalConfirmed, before)
@@ -30,16 +31,16 @@ func (r *rig) once(w bursar.Withdrawal, before bursar.Amount, to string) {
 
 // A transaction that is made void is paid again once the proof is final, and not before.
 func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		r.step()
 		r.chain.Mine(1)
 		r.step()
-		if got := r.now(w); got.SpendID != w.SpendID {
+		if got := r.now(w); got.OutgoingID != w.OutgoingID {
 			t.Fatalf("it is paid again before the proof is final: %+v", got)
 		}
 		r.once(w, before, to)
-		if got := r.now(w); got.SpendID == w.SpendID {
+		if got := r.now(w); got.OutgoingID == w.OutgoingID {
 			t.Error("it was paid by the transaction that was made void")
 		}
 	})
@@ -47,27 +48,28 @@ func TestAnAbandonedTransactionIsPaidAgainOnceItIsVoid(t *testing.T) {
 
 // When it is included all the same, it counts, and what was to make it void ends.
 func TestAnAbandonedTransactionThatIsIncludedCounts(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		r.chain.Mine(1) // before the other one is sent
 		r.trouble = true
 		r.step()
 		r.once(w, before, to)
-		if got := r.now(w); got.SpendID != w.SpendID {
+		if got := r.now(w); got.OutgoingID != w.OutgoingID {
 			t.Errorf("it is %+v", got)
 		}
 	})
 }
 
-// A reorganisation takes the proof back before it is final, and the first is mined on the other branch; and the other way round.
+// A reorganisation takes the proof back before it is final, and the first is mined on the other branch; and the other
+// way round.
 func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		first := r.version(w.TxID)
 		r.step()
 		void := ""
 		for _, p := range r.open() {
-			if p.ID != w.SpendID {
+			if p.ID != w.OutgoingID {
 				void = p.TxID
 			}
 		}
@@ -80,11 +82,11 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 		r.chain.Mine(1)
 		r.step()
 		r.once(w, before, to)
-		if got := r.now(w); got.SpendID != w.SpendID {
+		if got := r.now(w); got.OutgoingID != w.OutgoingID {
 			t.Errorf("it is %+v", got)
 		}
 	})
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
 		r.chain.Mine(1)
 		r.trouble = true
@@ -92,7 +94,7 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 		r.undo(w.TxID, w.TxID)
 		r.chain.Forget()
 		r.once(w, before, to)
-		if got := r.now(w); got.SpendID == w.SpendID {
+		if got := r.now(w); got.OutgoingID == w.OutgoingID {
 			t.Error("it was paid by the transaction that was made void")
 		}
 	})
@@ -100,21 +102,24 @@ func TestAnAbandonmentGoesBackWithItsBlock(t *testing.T) {
 
 // What is not sent or is in a block cannot be made void; nor can one twice.
 func TestWhatCannotBeMadeVoid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, _, _ := r.abandoned()
-		if _, err := r.spender.Abandon(ctx, w.SpendID, outgoing.Abandonment{Reason: "again"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+		if _, err := r.sender.Abandon(ctx, w.OutgoingID,
+			outgoing.Abandonment{Reason: "again"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("twice: %v", err)
 		}
 		r.settle()
-		if _, err := r.spender.Abandon(ctx, w.SpendID, outgoing.Abandonment{Reason: "late"}); !errors.Is(err, outgoing.ErrNotOpen) {
+		if _, err := r.sender.Abandon(ctx, w.OutgoingID,
+			outgoing.Abandonment{Reason: "late"}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("once it is over: %v", err)
 		}
 	})
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
-		if _, err := r.spender.Abandon(ctx, r.now(w).SpendID, outgoing.Abandonment{Reason: "stuck"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID,
+			outgoing.Abandonment{Reason: "stuck"}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("on a chain without UTXOs: %v", err)
 		}
 	})

@@ -14,33 +14,38 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A transaction that was adopted from a block has no bytes here. Where its block is reorged out it cannot be sent again, and may
-// come back as long as a node has it. Where transactions expire, it ends once the final blocks are past every lifetime. Elsewhere
-// another version of it is made, with the same nonce or all of the same UTXOs, which pays the same: of the two at most one can
-// ever be included, and whichever is counts.
+// A transaction that was adopted from a block has no bytes here. Where its block is reorged out it cannot be sent
+// again, and may come back as long as a node has it. Where transactions expire, it ends once the final blocks are past
+// every lifetime. Elsewhere another version of it is made, with the same nonce or all of the same UTXOs, which pays the
+// same: of the two at most one can ever be included, and whichever is counts.
 
 // withoutBytes takes a transaction on whose bytes are not known and that is in no block.
-func (s *Sender) withoutBytes(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) withoutBytes(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) error {
 	over, err := s.isOver(ctx, state, p, versions)
 	switch {
 	case over || err != nil:
 		return s.expire(ctx, lease, p, err)
 	case !s.Chain.Capabilities().Lifetime.IsZero():
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; it ends once the final blocks are past its lifetime, " +
+		return &HeldError{Reason: "its block has left the chain and its bytes are not known; it ends once the final " +
+			"blocks are past its lifetime, " +
 			"unless others may have signed it: then it stays open"}
 	}
 	if beaten, err := s.isBeaten(ctx, lease, p); beaten || err != nil {
 		return err
 	}
 	if state.Latest < p.SentAt+max(1, s.Chain.Capabilities().BumpAfter) {
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made unless it comes back soon"}
+		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made " +
+			"unless it comes back soon"}
 	}
 	order, why, err := s.orderAgain(ctx, p)
 	if err != nil {
 		return err
 	}
 	if why != "" {
-		return &HeldError{Reason: fmt.Sprintf("its block has left the chain, its bytes are not known, and no other version can be made: %s; "+
+		return &HeldError{Reason: fmt.Sprintf("its block has left the chain, its bytes are not known, and no other "+
+			"version can be made: %s; "+
 			"`bursar outgoing abandon %s` makes it void", why, p.ID)}
 	}
 	p.Unsigned = versions[len(versions)-1].Unsigned // what it used up, whatever was drafted since and not signed
@@ -52,9 +57,11 @@ func (s *Sender) withoutBytes(ctx context.Context, lease store.Lease, state stor
 	return err
 }
 
-// isOver reports whether no version of a transaction can ever be included, as the final chain proves: of one whose bytes are not
-// known because the chain is past every lifetime since it was in a block.
-func (s *Sender) isOver(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+// isOver reports whether no version of a transaction can ever be included, as the final chain proves: of one whose
+// bytes are not known because the chain is past every lifetime since it was in a block.
+func (s *Sender) isOver(
+	ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) (bool, error) {
 	known := withBytes(versions)
 	if len(known) < len(versions) {
 		if over, err := s.outlived(ctx, state, p, versions); err != nil || !over {
@@ -64,10 +71,12 @@ func (s *Sender) isOver(ctx context.Context, state store.ChainState, p bursar.Ou
 	return s.expired(ctx, known)
 }
 
-// outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction that was signed
-// before the last block it was in, and a quarter more. What is not known to be ours, or paid what no order asked for, may have been
-// signed by others to live longer, or for ever: it stays open.
-func (s *Sender) outlived(ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+// outlived reports whether the final chain, as far as it is recorded, is past the longest lifetime of a transaction
+// that was signed before the last block it was in, and a quarter more. What is not known to be ours, or paid what no
+// order asked for, may have been signed by others to live longer, or for ever: it stays open.
+func (s *Sender) outlived(
+	ctx context.Context, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) (bool, error) {
 	life, recorded := s.Chain.Capabilities().Lifetime, min(state.Final, uint64(max(state.Height, 0)))
 	if life.IsZero() || p.SentAt == 0 || recorded <= p.SentAt+life.Blocks+life.Blocks/4 {
 		return false, nil
@@ -97,7 +106,8 @@ func (s *Sender) outlived(ctx context.Context, state store.ChainState, p bursar.
 	return err == nil && now.After(newest.Add(life.Time+life.Time/4)), err
 }
 
-// timeOf returns when the recorded block at a height was made; the zero time where the chain does not show it as the next one.
+// timeOf returns when the recorded block at a height was made; the zero time where the chain does not show it as the
+// next one.
 func (s *Sender) timeOf(ctx context.Context, height uint64) (at time.Time, err error) {
 	var b store.Block
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -117,21 +127,22 @@ func (s *Sender) timeOf(ctx context.Context, height uint64) (at time.Time, err e
 	return blocks[0].Time, nil
 }
 
-// isBeaten ends a transaction whose bytes are not known where another one of ours, which had reserved what it used up before it was
-// adopted, is final: the two cannot both be included. While that one is open, it goes on, and this one waits.
+// isBeaten ends a transaction whose bytes are not known where another one of ours, which had reserved what it used up
+// before it was adopted, is final: the two cannot both be included. While that one is open, it goes on, and this one
+// waits.
 func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bool, error) {
 	other := bursar.ID{}
 	after, err := s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
-		draft, err := readUnsigned(now)
+		unsigned, err := readUnsigned(now)
 		if err != nil || now.Height > 0 {
 			return err
 		}
-		owners, err := tx.Reservations().Owners(ctx, now.Chain, draft.Reservations)
+		owners, err := tx.Reservations().Owners(ctx, now.Chain, unsigned.Reservations)
 		if err != nil {
 			return err
 		}
-		for _, claim := range draft.Reservations {
-			id, owned := owners[claim]
+		for _, resource := range unsigned.Reservations {
+			id, owned := owners[resource]
 			if !owned || id == now.ID {
 				continue
 			}
@@ -149,23 +160,26 @@ func (s *Sender) isBeaten(ctx context.Context, lease store.Lease, p bursar.Outgo
 	case err != nil || other.IsZero():
 		return false, err
 	case after.Status == bursar.OutgoingAbandoned:
-		s.Log.Warn("adopted transaction can never be included, for another one has used up the same", "spend", p.ID, "chain", p.Chain, "by", other)
+		s.Log.Warn("adopted transaction can never be included, for another one has used up the same", "spend", p.ID, "chain",
+			p.Chain, "by", other)
 		return true, nil
 	}
-	return false, &HeldError{Reason: fmt.Sprintf("its block has left the chain and its bytes are not known; outgoing transaction %s uses up the same, and goes on", other)}
+	return false,
+		&HeldError{Reason: fmt.Sprintf("its block has left the chain and its bytes are not known; outgoing transaction %s "+
+			"uses up the same, and goes on", other)}
 }
 
-// ownClaims leaves out the claims that belong to another outgoing transaction.
-func ownClaims(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []string) ([]string, error) {
-	owners, err := tx.Reservations().Owners(ctx, p.Chain, claims)
-	return slices.DeleteFunc(slices.Clone(claims), func(claim string) bool {
-		id, owned := owners[claim]
+// ownResources leaves out the claims that belong to another outgoing transaction.
+func ownResources(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resources []string) ([]string, error) {
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, resources)
+	return slices.DeleteFunc(slices.Clone(resources), func(resource string) bool {
+		id, owned := owners[resource]
 		return owned && id != p.ID
 	}), err
 }
 
-// orderAgain returns the order of another version of a transaction that was adopted, or why there can be none: all that it pays
-// others is then what the books know of.
+// orderAgain returns the order of another version of a transaction that was adopted, or why there can be none: all that
+// it pays others is then what the books know of.
 func (s *Sender) orderAgain(ctx context.Context, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
 	if order, err = Order(p); err != nil {
 		return order, "", err
@@ -222,20 +236,24 @@ func samePayments(a, b []chain.Payment) bool {
 	return true
 }
 
-// makeAgain drafts, signs, stores and sends the first version of a transaction whose bytes are known, with the claims of the one
-// that was adopted. What was built on that one's change cannot be included beside it, and ends when this version is final.
-func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest) error {
-	order, draft, err := s.bidFor(ctx, lease, state, p, order)
+// makeAgain drafts, signs, stores and sends the first version of a transaction whose bytes are known, with the claims
+// of the one that was adopted. What was built on that one's change cannot be included beside it, and ends when this
+// version is final.
+func (s *Sender) makeAgain(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, order chain.TxRequest,
+) error {
+	order, unsigned, err := s.bumpFor(ctx, lease, state, p, order)
 	if gas := (*chain.NeedsGasError)(nil); errors.As(err, &gas) {
 		return s.topUp(ctx, lease, p, gas)
 	}
 	if err != nil {
 		return err
 	}
-	if len(draft.Reservations) == 0 {
-		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made once what has a lower nonce is included"}
+	if len(unsigned.Reservations) == 0 {
+		return &HeldError{Reason: "its block has left the chain and its bytes are not known; another version is made once " +
+			"what has a lower nonce is included"}
 	}
-	p, err = s.keepAgain(ctx, passage{p, order, stepBump, lease}, draft)
+	p, err = s.keepAgain(ctx, passage{p, order, stepBump, lease}, unsigned)
 	if err != nil || p.Height > 0 {
 		return err
 	}
@@ -244,9 +262,9 @@ func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.C
 			return fmt.Errorf("count the signature: %w", err)
 		}
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), draft)
+	signed, err := s.Signer.Sign(ctx, p.Chain, withoutChoices(order), unsigned)
 	if err == nil {
-		p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{draft, signed, state.Latest}, p.Status)
+		p, err = s.store(ctx, passage{p, order, stepBump, lease}, signedVersion{unsigned, signed, state.Latest}, p.Status)
 	}
 	if err != nil {
 		if s.Marks != nil && !errors.Is(err, store.ErrLeaseLost) {
@@ -257,35 +275,39 @@ func (s *Sender) makeAgain(ctx context.Context, lease store.Lease, state store.C
 	if p.TxID != signed.TxID {
 		return nil // it has come back meanwhile
 	}
-	err = s.DB.Do(ctx, func(tx *store.Tx) error { return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String()) })
+	err = s.DB.Do(ctx, func(tx *store.Tx) error {
+		return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())
+	})
 	if err != nil {
 		return err
 	}
-	s.Log.Warn("adopted transaction that left the chain is made again", "spend", p.ID, "chain", p.Chain, "hash", signed.TxID, "fee", draft.Fee)
+	s.Log.Warn("adopted transaction that left the chain is made again", "spend", p.ID, "chain", p.Chain, "hash",
+		signed.TxID, "fee", unsigned.Fee)
 	return s.Chain.Broadcast(ctx, signed)
 }
 
-// keepAgain records what another version of an adopted transaction is going to be, and reserves what it uses up, before it is signed.
-func (s *Sender) keepAgain(ctx context.Context, a passage, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
-	text, err := encodeUnsigned(draft)
+// keepAgain records what another version of an adopted transaction is going to be, and reserves what it uses up, before
+// it is signed.
+func (s *Sender) keepAgain(ctx context.Context, a passage, unsigned chain.UnsignedTx) (bursar.OutgoingTx, error) {
+	text, err := encodeUnsigned(unsigned)
 	if err != nil {
-		return a.spend, err
+		return a.outgoingTx, err
 	}
 	completed, err := json.Marshal(withoutChoices(a.order))
 	if err != nil {
-		return a.spend, fmt.Errorf("write order: %w", err)
+		return a.outgoingTx, fmt.Errorf("write order: %w", err)
 	}
-	return s.change(ctx, a.lease, a.spend, func(tx *store.Tx, now bursar.OutgoingTx) error {
+	return s.change(ctx, a.lease, a.outgoingTx, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if now.Height > 0 {
 			return nil
 		}
 		if err := s.gate(ctx, tx, passage{now, a.order, a.step, a.lease}); err != nil {
 			return err
 		}
-		if err := s.budget(ctx, tx, now, a.order, draft.Fee); err != nil {
+		if err := s.budget(ctx, tx, now, a.order, unsigned.Fee); err != nil {
 			return err
 		}
-		if err := tx.Reservations().Reserve(ctx, now, draft.Reservations); err != nil {
+		if err := tx.Reservations().Reserve(ctx, now, unsigned.Reservations); err != nil {
 			return err
 		}
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {

@@ -12,15 +12,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// No other version is made before the first had as many blocks as a transaction has before its fee is bumped: it may come back.
+// No other version is made before the first had as many blocks as a transaction has before its fee is bumped: it may
+// come back.
 func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.trouble = true
 		r.chain.SetRate(30) // so that it is another transaction
-		sign := &observed{Signer: r.signer, spend: lost}
-		r.spender.Signer = sign
+		sign := &observed{Signer: r.signer, outgoingID: lost}
+		r.sender.Signer = sign
 		r.step()
 		patience := r.spendNow(lost).SentAt + r.chain.Capabilities().BumpAfter
 		for ; r.height() < patience; r.blocks(1) {
@@ -29,43 +30,45 @@ func TestAnAdoptedPaymentIsWaitedForBeforeItIsMadeAgain(t *testing.T) {
 			}
 			r.noted(lost, "another version is made unless it comes back soon")
 		}
-		if now := r.now(w); now.TxID == first || now.SpendID != lost || sign.asked != 1 {
-			t.Errorf("at height %d it is paid by %s of %s", r.height(), now.TxID, now.SpendID)
+		if now := r.now(w); now.TxID == first || now.OutgoingID != lost || sign.asked != 1 {
+			t.Errorf("at height %d it is paid by %s of %s", r.height(), now.TxID, now.OutgoingID)
 		}
 	})
 }
 
-// Before another version is signed, the database knows what it is and has reserved all that it uses up, and it is counted. The
-// signer that is away is asked for the same again and again: no fee is raised over a version that nobody has signed.
+// Before another version is signed, the database knows what it is and has reserved all that it uses up, and it is
+// counted. The signer that is away is asked for the same again and again: no fee is raised over a version that nobody
+// has signed.
 func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdoptedOf(985_000_000)
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.trouble = true
 		if r.chain.SetRate(30); r.chain.Capabilities().Model == chain.UTXOModel {
 			r.chain.SetRate(200_000) // the change does not suffice for the fee
 		}
 		var fees []string
 		kept := &tally{}
-		sign := &observed{Signer: r.signer, spend: lost, err: errAway, before: func(order chain.TxRequest, draft chain.UnsignedTx) {
-			fees = append(fees, draft.Fee.String())
-			p := r.spendNow(lost)
-			var drafted chain.UnsignedTx
-			r.must(json.Unmarshal(p.Unsigned, &drafted))
-			asked, err := outgoing.Order(p)
-			r.must(err)
-			if !reflect.DeepEqual(drafted.Reservations, draft.Reservations) || !slices.Equal(drafted.Bytes, draft.Bytes) {
-				t.Errorf("signed is %+v, recorded %+v", draft, drafted)
-			}
-			if !reflect.DeepEqual(asked, order) {
-				t.Errorf("the order is %+v, the signer is asked for %+v", asked, order)
-			}
-			r.reservedBy(lost, draft.Reservations)
-			if len(kept.signed) != len(fees) || kept.signed[0] != lost {
-				t.Errorf("it is signed %d times, and counted are %v", len(fees), kept.signed)
-			}
-		}}
-		r.spender.Signer, r.spender.Marks = sign, kept
+		sign := &observed{Signer: r.signer, outgoingID: lost, err: errAway,
+			before: func(order chain.TxRequest, unsigned chain.UnsignedTx) {
+				fees = append(fees, unsigned.Fee.String())
+				p := r.spendNow(lost)
+				var fresh chain.UnsignedTx
+				r.must(json.Unmarshal(p.Unsigned, &fresh))
+				asked, err := outgoing.Order(p)
+				r.must(err)
+				if !reflect.DeepEqual(fresh.Reservations, unsigned.Reservations) || !slices.Equal(fresh.Bytes, unsigned.Bytes) {
+					t.Errorf("signed is %+v, recorded %+v", unsigned, fresh)
+				}
+				if !reflect.DeepEqual(asked, order) {
+					t.Errorf("the order is %+v, the signer is asked for %+v", asked, order)
+				}
+				r.reservedBy(lost, unsigned.Reservations)
+				if len(kept.signed) != len(fees) || kept.signed[0] != lost {
+					t.Errorf("it is signed %d times, and counted are %v", len(fees), kept.signed)
+				}
+			}}
+		r.sender.Signer, r.sender.Marks = sign, kept
 		r.waitedFor(lost)
 		for range 3 {
 			r.step()
@@ -81,7 +84,7 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 		sign.err = nil
 		r.step()
 		now := r.now(w)
-		if !slices.Contains(r.chain.Waiting(), now.TxID) || now.SpendID != lost || len(r.version(now.TxID).Raw) == 0 {
+		if !slices.Contains(r.chain.Waiting(), now.TxID) || now.OutgoingID != lost || len(r.version(now.TxID).Raw) == 0 {
 			t.Errorf("it is %s by %s, which was not sent", now.Status, now.TxID)
 		}
 		r.wantNone(alarmBytesUnknown)
@@ -94,12 +97,12 @@ func TestAnotherVersionIsReservedBeforeItIsSigned(t *testing.T) {
 
 // What cannot be counted is not signed.
 func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.trouble = true
-		sign := &observed{Signer: r.signer, spend: lost}
-		r.spender.Signer, r.spender.Marks = sign, &tally{err: errors.New("the file of marks is away")}
+		sign := &observed{Signer: r.signer, outgoingID: lost}
+		r.sender.Signer, r.sender.Marks = sign, &tally{err: errors.New("the file of marks is away")}
 		r.waitedFor(lost)
 		r.step()
 		if sign.asked > 0 {
@@ -109,14 +112,14 @@ func TestAnotherVersionThatCannotBeCountedIsNotSigned(t *testing.T) {
 	})
 }
 
-// One that comes back while the other version is drafted or signed counts: that one is not signed any more, or is signed and
-// dropped, and is with no node.
+// One that comes back while the other version is drafted or signed counts: that one is not signed any more, or is
+// signed and dropped, and is with no node.
 func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 	for name, late := range map[string]bool{"drafted": false, "signed": true} {
 		t.Run(name, func(t *testing.T) {
-			onLasting(t, func(t *testing.T, r *rig) {
+			onLasting(t, func(t *testing.T, r *harness) {
 				w, first := r.lostAdopted()
-				lost := r.now(w).SpendID
+				lost := r.now(w).OutgoingID
 				r.trouble = true
 				r.chain.SetRate(30) // so that it is another transaction
 				r.waitedFor(lost)
@@ -127,22 +130,22 @@ func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 					r.chain.Mine(1)
 					r.follow()
 				}
-				sign := &observed{Signer: r.signer, spend: lost}
-				watched := &interrupted{Chain: r.chain, spend: lost}
+				sign := &observed{Signer: r.signer, outgoingID: lost}
+				watched := &interrupted{Chain: r.chain, outgoingID: lost}
 				if late {
 					sign.before = func(chain.TxRequest, chain.UnsignedTx) { back() }
 				} else {
 					watched.by = back
 				}
-				r.spender.Signer, r.spender.Chain = sign, watched
-				r.must(r.spender.Step(ctx, r.lease))
+				r.sender.Signer, r.sender.Chain = sign, watched
+				r.must(r.sender.Step(ctx, r.lease))
 				if (sign.asked > 0) != late || late && slices.Contains(watched.sent, sign.signed) {
 					t.Errorf("the signer was asked %d times, and sent were %v", sign.asked, watched.sent)
 				}
 				if now := r.now(w); now.TxID != first || !late && string(r.spendNow(lost).Unsigned) != before {
 					t.Errorf("it is paid by %s as %s, and %s came back", now.TxID, r.spendNow(lost).Unsigned, first)
 				}
-				r.spender.Signer, r.spender.Chain = r.signer, r.chain
+				r.sender.Signer, r.sender.Chain = r.signer, r.chain
 				r.settle()
 				r.holdsOnce(w)
 			})
@@ -150,23 +153,24 @@ func TestAnAdoptedPaymentThatComesBackMeanwhileCounts(t *testing.T) {
 	}
 }
 
-// A halt that begins while the other version is drafted holds it back before it is signed, and leaves what is reserved as it was.
+// A halt that begins while the other version is drafted holds it back before it is signed, and leaves what is reserved
+// as it was.
 func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.trouble = true
 		r.waitedFor(lost)
 		before := string(r.spendNow(lost).Unsigned)
-		sign := &observed{Signer: r.signer, spend: lost}
-		r.spender.Signer = sign
-		r.spender.Chain = &interrupted{Chain: r.chain, spend: lost, by: func() { r.halt(byAnn(store.HaltAll)) }}
-		_ = r.spender.Step(ctx, r.lease)
+		sign := &observed{Signer: r.signer, outgoingID: lost}
+		r.sender.Signer = sign
+		r.sender.Chain = &interrupted{Chain: r.chain, outgoingID: lost, by: func() { r.halt(byAnn(store.HaltAll)) }}
+		_ = r.sender.Step(ctx, r.lease)
 		if p := r.spendNow(lost); sign.asked > 0 || string(p.Unsigned) != before {
 			t.Errorf("the signer was asked %d times, and the draft is %s", sign.asked, p.Unsigned)
 		}
 		r.noted(lost, "a drill")
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.resume(byAnn(store.HaltAll))
 		r.blocks(20)
 		r.holdsOnce(w)
@@ -175,15 +179,17 @@ func TestAHaltHoldsBackTheOtherVersionOfAnAdoptedPayment(t *testing.T) {
 
 // One that has lost the lead while it was signed keeps what was counted: another process may have sent the same by now.
 func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.trouble = true
 		kept := &tally{}
 		r.waitedFor(lost)
-		r.spender.Marks = kept
-		r.spender.Signer = &observed{Signer: r.signer, spend: lost, before: func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.sender.Marks = kept
+		r.sender.Signer = &observed{Signer: r.signer, outgoingID: lost, before: func(chain.TxRequest, chain.UnsignedTx) {
+			r.overthrow()
+		}}
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if len(kept.signed) != 1 || len(kept.dropped) != 0 || r.now(w).TxID != first {
@@ -194,7 +200,7 @@ func TestWhatWasSignedWithoutTheLeadStaysCounted(t *testing.T) {
 
 // Of two that vanished, the one with the higher nonce waits for the other, which alone is signed.
 func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *rig) {
+	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		r.prepare()
 		one, two := r.order(200_000_000, r.chain.Named("one")), r.order(100_000_000, r.chain.Named("two"))
 		before := r.backup()
@@ -203,41 +209,42 @@ func TestOfTwoThatVanishedTheLowerNonceGoesFirst(t *testing.T) {
 		r.restore(before)
 		r.step()
 		first, second := r.now(one), r.now(two)
-		if first.TxID == "" || second.TxID == "" || first.SpendID == second.SpendID {
+		if first.TxID == "" || second.TxID == "" || first.OutgoingID == second.OutgoingID {
 			t.Fatalf("they were not adopted: %+v, %+v", first, second)
 		}
 		r.chain.Reorg(1, first.TxID, second.TxID)
 		r.chain.Forget()
 		r.trouble = true
-		sign := &observed{Signer: r.signer, spend: first.SpendID, err: errAway}
-		r.spender.Signer = sign
+		sign := &observed{Signer: r.signer, outgoingID: first.OutgoingID, err: errAway}
+		r.sender.Signer = sign
 		r.step()
-		r.waitedFor(first.SpendID)
+		r.waitedFor(first.OutgoingID)
 		r.step()
-		r.noted(first.SpendID, errAway.Error())
-		r.noted(second.SpendID, "another version is made once what has a lower nonce is included")
+		r.noted(first.OutgoingID, errAway.Error())
+		r.noted(second.OutgoingID, "another version is made once what has a lower nonce is included")
 		if now := r.now(two); sign.asked != 1 || now.TxID != second.TxID {
 			t.Errorf("the signer was asked for the first %d times, and the second is paid by %s", sign.asked, now.TxID)
 		}
-		r.spender.Signer = r.signer
+		r.sender.Signer = r.signer
 		r.blocks(30)
 		r.holdsOnce(one, two)
 		r.nothingOpen()
 	})
 }
 
-// The fee of another version of a token's payment is the operator's to pay: where their own funds do not cover it, it is not signed.
+// The fee of another version of a token's payment is the operator's to pay: where their own funds do not cover it, it
+// is not signed.
 func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *rig) {
+	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
 		r.vanishes(first.TxID)
 		r.recovered()
-		r.waitedFor(first.SpendID)
-		sign := &observed{Signer: r.signer, spend: first.SpendID}
-		r.spender.Signer = sign
+		r.waitedFor(first.OutgoingID)
+		sign := &observed{Signer: r.signer, outgoingID: first.OutgoingID}
+		r.sender.Signer = sign
 		r.chain.SetRate(dearForTheOperator)
 		r.step()
-		r.noted(first.SpendID, "the operator's own COIN pay the network's fees of tokens")
+		r.noted(first.OutgoingID, "the operator's own COIN pay the network's fees of tokens")
 		if sign.asked > 0 {
 			t.Error("it was signed all the same")
 		}
@@ -249,5 +256,6 @@ func TestAnAdoptedTokenIsMadeAgainWithTheOperatorsFunds(t *testing.T) {
 	})
 }
 
-// dearForTheOperator is a rate at which a transaction of a token costs more than the operator has, and less than is allowed.
+// dearForTheOperator is a rate at which a transaction of a token costs more than the operator has, and less than is
+// allowed.
 const dearForTheOperator = 8_200

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// beaten has a forgotten payment adopted from a block after another one of ours was signed over what it uses up, and that block
-// reorged out: both are open, and only the other one's bytes are known. The account of the first is frozen.
-func (r *rig) beaten() (lost, other bursar.Withdrawal) {
+// beaten has a forgotten payment adopted from a block after another one of ours was signed over what it uses up, and
+// that block reorged out: both are open, and only the other one's bytes are known. The account of the first is frozen.
+func (r *harness) beaten() (lost, other bursar.Withdrawal) {
 	r.t.Helper()
 	r.step()
 	r.pay(r.wallet(0).Address, 400_000_000)
@@ -35,7 +35,7 @@ func (r *rig) beaten() (lost, other bursar.Withdrawal) {
 	r.chain.Mine(1)
 	r.trouble = true
 	r.step()
-	if r.now(lost).TxID != first.TxID || r.now(lost).SpendID == r.now(other).SpendID || len(second.Raw) == 0 {
+	if r.now(lost).TxID != first.TxID || r.now(lost).OutgoingID == r.now(other).OutgoingID || len(second.Raw) == 0 {
 		r.t.Fatalf("the first was not adopted: %+v", r.now(lost))
 	}
 	r.chain.Reorg(1, first.TxID)
@@ -43,15 +43,15 @@ func (r *rig) beaten() (lost, other bursar.Withdrawal) {
 	return lost, other
 }
 
-// A payment whose bytes are not known ends as soon as another one of ours that uses up the same is final, and is made again
-// then. Until then both stay open, and nothing else is made of it.
+// A payment whose bytes are not known ends as soon as another one of ours that uses up the same is final, and is made
+// again then. Until then both stay open, and nothing else is made of it.
 func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, other := r.beaten()
-		lost, by := r.now(w).SpendID, r.now(other).SpendID
+		lost, by := r.now(w).OutgoingID, r.now(other).OutgoingID
 		r.recovered()
-		sign := &observed{Signer: r.signer, spend: lost}
-		r.spender.Signer = sign
+		sign := &observed{Signer: r.signer, outgoingID: lost}
+		r.sender.Signer = sign
 		r.chain.HoldFinality(true)
 		r.blocks(5) // after which another version would be made
 		r.chain.HoldFinality(false)
@@ -68,7 +68,7 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 			}
 			r.blocks(1)
 		}
-		if now := r.now(w); r.spendNow(lost).Status != bursar.OutgoingAbandoned || now.SpendID == lost {
+		if now := r.now(w); r.spendNow(lost).Status != bursar.OutgoingAbandoned || now.OutgoingID == lost {
 			t.Errorf("the other one is final, and it is %s; the order is %s", r.spendNow(lost).Status, now.Status)
 		}
 		if p := r.spendNow(lost); sign.asked > 0 || p.Error != "" {
@@ -84,7 +84,7 @@ func TestAnAdoptedPaymentThatIsBeatenByOursIsMadeAgain(t *testing.T) {
 	})
 }
 
-func (r *rig) versionsOf(id bursar.ID) (n int) {
+func (r *harness) versionsOf(id bursar.ID) (n int) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		list, err := tx.Outgoing().Versions(ctx, id)
@@ -96,7 +96,7 @@ func (r *rig) versionsOf(id bursar.ID) (n int) {
 
 // Where it comes back instead, it counts, and the other one is paid by another transaction.
 func TestAnAdoptedPaymentThatComesBackBeatsOurs(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w, other := r.beaten()
 		first := r.now(w).TxID
 		r.recovered()

@@ -13,7 +13,7 @@ import (
 // An adopted transaction has used up UTXOs that another one of ours has reserved, which is signed and was never sent.
 // When it is final they are gone all the same.
 func TestAnAdoptedTransactionUsesUpWhatAnotherHasReserved(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
 		r.chain.Mine(3)
@@ -46,7 +46,7 @@ func TestAnAdoptedTransactionUsesUpWhatAnotherHasReserved(t *testing.T) {
 		r.trouble = true // what is signed can never be sent
 		r.chain.Mine(3)
 		r.catchUp()
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if p := r.spendNow(unclear[0].SpendID); p.Status != bursar.OutgoingFinal {
 			t.Errorf("the adopted one is %s", p.Status)
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// outlives mines block by block and checks that a lost payment stays open as long as over says that it is not over, and that it is
-// ended in the very step in which it is.
-func (r *rig) outlives(lost bursar.ID, blocks int, over func() bool) {
+// outlives mines block by block and checks that a lost payment stays open as long as over says that it is not over, and
+// that it is ended in the very step in which it is.
+func (r *harness) outlives(lost bursar.ID, blocks int, over func() bool) {
 	r.t.Helper()
 	for range blocks {
 		p := r.spendNow(lost)
@@ -30,13 +30,13 @@ func (r *rig) outlives(lost bursar.ID, blocks int, over func() bool) {
 	}
 }
 
-// A payment whose bytes are not known ends as soon as the final blocks are past the longest life that it can have, and a quarter
-// more, and no block before.
+// A payment whose bytes are not known ends as soon as the final blocks are past the longest life that it can have, and
+// a quarter more, and no block before.
 func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 	t.Parallel()
-	each(t, models["expiring"], func(t *testing.T, r *rig) {
+	each(t, models["expiring"], func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.trouble = true
 		r.step()
 		sent := r.spendNow(lost).SentAt
@@ -46,28 +46,30 @@ func TestAnAdoptedPaymentEndsAfterItsLifetime(t *testing.T) {
 	})
 }
 
-// What others may have signed to live longer stays open past every lifetime: what an operator has explained, wholly or in part.
+// What others may have signed to live longer stays open past every lifetime: what an operator has explained, wholly or
+// in part.
 func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 	t.Parallel()
-	own := func(r *rig, item int64) {
+	own := func(r *harness, item int64) {
 		r.must(r.resolve(recovery.Answer{Item: item, Rest: store.UsedForOperator, Actor: "ann"}))
 	}
-	for name, explain := range map[string]func(r *rig, item int64){
+	for name, explain := range map[string]func(r *harness, item int64){
 		"the operator's own": own,
-		"the operator's own, by the clock": func(r *rig, item int64) {
+		"the operator's own, by the clock": func(r *harness, item int64) {
 			own(r, item)
-			r.spender.Chain = &perishable{Chain: r.chain, life: time.Second}
+			r.sender.Chain = &perishable{Chain: r.chain, life: time.Second}
 		},
-		"unclear": func(*rig, int64) {},
+		"unclear": func(*harness, int64) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, models["expiring"], func(t *testing.T, r *rig) {
+			each(t, models["expiring"], func(t *testing.T, r *harness) {
 				r.prepare()
 				r.settle()
 				r.do(func(tx *store.Tx) error {
 					return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 				})
-				first := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
+				first := r.chain.ExternalSpend(r.hot.Base,
+					chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
 				r.blocks(3)
 				explain(r, r.unclear()[0].Number)
 				r.undo(first, first)
@@ -79,7 +81,8 @@ func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 					t.Errorf("it is %s", p.Status)
 				}
 				if !r.recovering() {
-					r.noted(lost, "its bytes are not known; it ends once the final blocks are past its lifetime, unless others may have signed it")
+					r.noted(lost,
+						"its bytes are not known; it ends once the final blocks are past its lifetime, unless others may have signed it")
 				} else if name != "unclear" {
 					t.Error("the chain still recovers")
 				}
@@ -88,16 +91,16 @@ func TestWhatOthersMayHaveSignedIsNotOutlived(t *testing.T) {
 	}
 }
 
-// Of two versions, of which one is known and has expired, the other's bytes are not: both have to be over, and then it is paid by
-// another transaction.
+// Of two versions, of which one is known and has expired, the other's bytes are not: both have to be over, and then it
+// is paid by another transaction.
 func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 	t.Parallel()
-	each(t, models["expiring"], func(t *testing.T, r *rig) {
+	each(t, models["expiring"], func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
 		r.step()
-		first, lost := r.now(w).TxID, r.now(w).SpendID
+		first, lost := r.now(w).TxID, r.now(w).OutgoingID
 		before := r.backup()
 		r.trouble = true
 		r.chain.SetRate(30)
@@ -108,7 +111,8 @@ func TestAVersionThatIsNotKnownIsOutlivedToo(t *testing.T) {
 		r.chain.Mine(1)
 		r.restore(before)
 		r.step()
-		if p := r.spendNow(lost); p.TxID != second || p.Height == 0 || r.versionsOf(lost) != 2 || len(r.version(second).Raw) > 0 {
+		if p := r.spendNow(lost); p.TxID != second || p.Height == 0 || r.versionsOf(lost) != 2 ||
+			len(r.version(second).Raw) > 0 {
 			t.Fatalf("the second version was not adopted: %+v", p)
 		}
 		r.undo(second, second)
@@ -144,7 +148,9 @@ func (p perishable) Capabilities() chain.Capabilities {
 	return c
 }
 
-func (p perishable) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (p perishable) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	blocks, err := p.Chain.After(ctx, last, limit, watch)
 	if p.after != nil {
 		return p.after(blocks, err)
@@ -152,18 +158,18 @@ func (p perishable) After(ctx context.Context, last chain.BlockRef, limit int, w
 	return blocks, err
 }
 
-// Where transactions live for a time, the clock of the final blocks counts besides their number, as the chain shows it: an answer
-// about another block, none at all, or an error ends nothing.
+// Where transactions live for a time, the clock of the final blocks counts besides their number, as the chain shows it:
+// an answer about another block, none at all, or an error ends nothing.
 func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		const life = 10 * time.Second // and as many blocks
-		r := newRig(t, db, models["expiring"])
+		r := newHarness(t, db, models["expiring"])
 		w, first := r.lostAdopted()
-		lost := r.now(w).SpendID
+		lost := r.now(w).OutgoingID
 		r.trouble = true
 		node := &perishable{Chain: r.chain, life: life}
-		r.spender.Chain = node
+		r.sender.Chain = node
 		r.step()
 		seen := r.externalSpend(first).MadeAt
 		over := func() bool {
@@ -183,7 +189,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 			if over() {
 				break
 			}
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		}
 		for name, wrong := range map[string]func([]chain.Block, error) ([]chain.Block, error){
 			"no block": func([]chain.Block, error) ([]chain.Block, error) { return nil, nil },
@@ -191,7 +197,7 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 			"another":  func(b []chain.Block, err error) ([]chain.Block, error) { b[0].Ref.Hash = "another"; return b, err },
 		} {
 			node.after = wrong
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 			if p := r.spendNow(lost); p.Status != bursar.OutgoingSent {
 				t.Fatalf("after %s it is %s", name, p.Status)
 			}
@@ -200,11 +206,11 @@ func TestAnAdoptedPaymentEndsAfterItsTime(t *testing.T) {
 			}
 		}
 		node.after = nil
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned {
 			t.Errorf("at height %d it is %s: %s", r.height(), p.Status, p.Error)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.holdsOnce(w)
 	})

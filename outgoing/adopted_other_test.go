@@ -11,7 +11,7 @@ import (
 )
 
 // vanishes has what is in the last blocks reorged out, and no node know it any more.
-func (r *rig) vanishes(txID string) {
+func (r *harness) vanishes(txID string) {
 	r.t.Helper()
 	r.undo(txID, txID)
 	r.chain.Forget()
@@ -22,32 +22,35 @@ func (r *rig) vanishes(txID string) {
 	}
 }
 
-// refusedAgain checks that no other version of an outgoing transaction is made, for a reason that the operator can read.
-func (r *rig) refusedAgain(lost bursar.ID, reason string) {
+// refusedAgain checks that no other version of an outgoing transaction is made, for a reason that the operator can
+// read.
+func (r *harness) refusedAgain(lost bursar.ID, reason string) {
 	r.t.Helper()
 	r.waitedFor(lost)
-	sign := &observed{Signer: r.signer, spend: lost}
-	r.spender.Signer = sign
+	sign := &observed{Signer: r.signer, outgoingID: lost}
+	r.sender.Signer = sign
 	r.blocks(2)
 	r.noted(lost, "no other version can be made: "+reason, "`bursar outgoing abandon "+lost.String()+"` makes it void")
 	if sign.asked > 0 {
 		r.t.Error("another version was signed")
 	}
-	r.spender.Signer = r.signer
+	r.sender.Signer = r.signer
 }
 
-// What an operator has said was paid to another address than ordered is not made again: it would pay what nobody ordered.
+// What an operator has said was paid to another address than ordered is not made again: it would pay what nobody
+// ordered.
 func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		old := r.chain.Named("old address")
 		r.forget(old)
 		meant := r.order(300_000_000, r.chain.Named("new address"))
 		item := r.unclear()[0]
-		r.must(r.resolve(recovery.Answer{Item: item.Number, Withdrawals: []bursar.ID{meant.ID}, Note: "ordered again by the customer"}))
+		r.must(r.resolve(recovery.Answer{Item: item.Number, Withdrawals: []bursar.ID{meant.ID},
+			Note: "ordered again by the customer"}))
 		r.recovered()
 		r.vanishes(item.TxID)
 		r.refusedAgain(item.SpendID, "it does not pay just what was ordered")
-		_, err := r.spender.Abandon(ctx, item.SpendID, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+		_, err := r.sender.Abandon(ctx, item.SpendID, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
 		r.must(err)
 		r.blocks(40)
 		r.holdsOnce(meant)
@@ -62,7 +65,7 @@ func TestAnAdoptedPaymentToAnotherAddressIsNotMadeAgain(t *testing.T) {
 func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
 	for name, forgot := range map[string]bool{"unclear": true, "halted": false} {
 		t.Run(name, func(t *testing.T) {
-			onLasting(t, func(t *testing.T, r *rig) {
+			onLasting(t, func(t *testing.T, r *harness) {
 				r.prepare()
 				r.settle()
 				if forgot {
@@ -70,7 +73,8 @@ func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
 						return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 					})
 				}
-				first := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
+				first := r.chain.ExternalSpend(r.hot.Base,
+					chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(200_000_000)})
 				r.blocks(3)
 				if forgot {
 					r.must(r.resolve(recovery.Answer{Item: r.unclear()[0].Number, Rest: store.UsedForOperator, Actor: "ann"}))
@@ -85,7 +89,7 @@ func TestWhatNoOrderAskedForIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-func (r *rig) externalSpend(txID string) (x store.ExternalSpend) {
+func (r *harness) externalSpend(txID string) (x store.ExternalSpend) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		x, err = tx.ExternalSpends().ByTx(ctx, r.chain.Capabilities().ID, txID)
@@ -96,13 +100,14 @@ func (r *rig) externalSpend(txID string) (x store.ExternalSpend) {
 
 // One that failed on the chain is not made again: it would pay nobody.
 func TestAnAdoptedFailureIsNotMadeAgain(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *rig) {
+	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.do(func(tx *store.Tx) error {
 			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 		})
-		failed := r.chain.ExternalFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(1)})
+		failed := r.chain.ExternalFailed(r.hot.Base,
+			chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(1)})
 		r.blocks(1)
 		x := r.externalSpend(failed)
 		if x.SpendID.IsZero() || x.Status != store.ExternalAdopted {
@@ -118,7 +123,7 @@ func TestAnAdoptedFailureIsNotMadeAgain(t *testing.T) {
 func TestAnAdoptedSweepThatVanishesIsMadeAgain(t *testing.T) {
 	for name, dear := range map[string]bool{"with the gas that it has": false, "with more gas": true} {
 		t.Run(name, func(t *testing.T) {
-			each(t, models["nonce"], func(t *testing.T, r *rig) {
+			each(t, models["nonce"], func(t *testing.T, r *harness) {
 				r.withTokens()
 				r.step()
 				r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
@@ -162,7 +167,7 @@ func TestAnAdoptedSweepThatVanishesIsMadeAgain(t *testing.T) {
 	}
 }
 
-func (r *rig) tokenContract() string {
+func (r *harness) tokenContract() string {
 	r.t.Helper()
 	token, err := r.registry.Get("TOKEN")
 	r.must(err)

@@ -15,15 +15,15 @@ import (
 
 const alarmBytesUnknown = "bytes_unknown"
 
-// lostAdopted has a payment made that the database forgets and adopts from a block, and that block is reorged out with the
-// payment, which no node knows any more. It returns the withdrawal and the transaction.
-func (r *rig) lostAdopted() (w bursar.Withdrawal, txID string) {
+// lostAdopted has a payment made that the database forgets and adopts from a block, and that block is reorged out with
+// the payment, which no node knows any more. It returns the withdrawal and the transaction.
+func (r *harness) lostAdopted() (w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	return r.lostAdoptedOf(300_000_000)
 }
 
 // lostAdoptedOf is lostAdopted of a payment of so many units.
-func (r *rig) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string) {
+func (r *harness) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	r.prepare()
 	w = r.order(units, r.chain.Named("receiver"))
@@ -45,7 +45,7 @@ func (r *rig) lostAdoptedOf(units uint64) (w bursar.Withdrawal, txID string) {
 }
 
 // holdsOnce checks that a withdrawal's receiver has its amount, once.
-func (r *rig) holdsOnce(list ...bursar.Withdrawal) {
+func (r *harness) holdsOnce(list ...bursar.Withdrawal) {
 	r.t.Helper()
 	for _, w := range list {
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
@@ -56,10 +56,11 @@ func (r *rig) holdsOnce(list ...bursar.Withdrawal) {
 	}
 }
 
-// A payment that the database had forgotten is adopted from a block, and a short reorg leaves it out for good: what comes
-// behind its nonce is paid all the same, and so is what it paid. An alarm says so as soon as the block has been reorged out.
+// A payment that the database had forgotten is adopted from a block, and a short reorg leaves it out for good: what
+// comes behind its nonce is paid all the same, and so is what it paid. An alarm says so as soon as the block has been
+// reorged out.
 func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
 		r.trouble = true
 		r.step()
@@ -78,17 +79,17 @@ func TestAnAdoptedPaymentThatVanishesHasAnEnd(t *testing.T) {
 	})
 }
 
-func (r *rig) wantNone(kind string) {
+func (r *harness) wantNone(kind string) {
 	r.t.Helper()
 	if r.alarmed(kind) {
 		r.t.Errorf("the alarm %s is still open", kind)
 	}
 }
 
-// The payment comes back in a later block while the other version of it is under way: it counts, the other one never is included,
-// and the receiver is paid once.
+// The payment comes back in a later block while the other version of it is under way: it counts, the other one never is
+// included, and the receiver is paid once.
 func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		w, first := r.lostAdopted()
 		r.trouble = true
 		if expires := !r.chain.Capabilities().Lifetime.IsZero(); expires {
@@ -129,8 +130,8 @@ func TestAnAdoptedPaymentThatComesBackCounts(t *testing.T) {
 	})
 }
 
-// What an operator makes void is paid again by another transaction that cannot be included beside it, once that is final; and where
-// the first comes back before that, it counts.
+// What an operator makes void is paid again by another transaction that cannot be included beside it, once that is
+// final; and where the first comes back before that, it counts.
 func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 	for name, back := range map[string]bool{"it is gone": false, "it comes back": true} {
 		for model, config := range models {
@@ -138,12 +139,12 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 				continue // it ends by itself
 			}
 			t.Run(name+", "+model, func(t *testing.T) {
-				each(t, config, func(t *testing.T, r *rig) {
+				each(t, config, func(t *testing.T, r *harness) {
 					w, first := r.lostAdopted()
 					r.trouble = true
 					r.step()
-					lost := r.now(w).SpendID
-					by, err := r.spender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+					lost := r.now(w).OutgoingID
+					by, err := r.sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
 					r.must(err)
 					if back {
 						r.chain.Restore(first)
@@ -155,7 +156,7 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 					if now.Status != bursar.WithdrawalConfirmed || (now.TxID == first) != back {
 						t.Errorf("it is %s by %s, and %s was made void", now.Status, now.TxID, first)
 					}
-					r.sharesClaim(lost, by)
+					r.sharesResource(lost, by)
 					w2 := r.order(100_000_000, r.chain.Named("another"))
 					r.blocks(20)
 					r.holdsOnce(w2)
@@ -168,38 +169,39 @@ func TestAnAdoptedPaymentThatVanishedIsMadeVoid(t *testing.T) {
 	}
 }
 
-// sharesClaim checks that every version of an outgoing transaction that has one uses up something that the first version of another one does.
-func (r *rig) sharesClaim(lost, by bursar.ID) {
+// sharesResource checks that every version of an outgoing transaction that has one uses up something that the first
+// version of another one does.
+func (r *harness) sharesResource(lost, by bursar.ID) {
 	r.t.Helper()
-	claims := func(id bursar.ID) (list [][]string) {
+	resources := func(id bursar.ID) (list [][]string) {
 		r.view(func(tx *store.Tx) error {
 			versions, err := tx.Outgoing().Versions(ctx, id)
 			for _, v := range versions {
-				var draft chain.UnsignedTx
-				r.must(json.Unmarshal(v.Unsigned, &draft))
-				list = append(list, draft.Reservations)
+				var unsigned chain.UnsignedTx
+				r.must(json.Unmarshal(v.Unsigned, &unsigned))
+				list = append(list, unsigned.Reservations)
 			}
 			return err
 		})
 		return list
 	}
-	first := claims(lost)[0]
-	for _, other := range claims(by) {
-		if !slices.ContainsFunc(other, func(claim string) bool { return slices.Contains(first, claim) }) {
+	first := resources(lost)[0]
+	for _, other := range resources(by) {
+		if !slices.ContainsFunc(other, func(resource string) bool { return slices.Contains(first, resource) }) {
 			r.t.Errorf("%v is used up by what makes it void, and it uses up %v: both may be included", other, first)
 		}
 	}
 }
 
-// What paid for something that no order asked for, by an operator's word, is not made again: it waits, its error names the command,
-// and once an operator has had it made void, what came behind its nonce is paid.
+// What paid for something that no order asked for, by an operator's word, is not made again: it waits, its error names
+// the command, and once an operator has had it made void, what came behind its nonce is paid.
 func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 	for model, config := range models {
 		if config.Expiry > 0 {
 			continue // it ends by itself
 		}
 		t.Run(model, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.prepare()
 				r.do(func(tx *store.Tx) error {
 					return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
@@ -226,10 +228,11 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 				w := r.order(100_000_000, r.chain.Named("another"))
 				r.blocks(30)
 				lost := unclear[0].SpendID
-				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent || !strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
+				if p := r.spendNow(lost); p.Status != bursar.OutgoingSent ||
+					!strings.Contains(p.Error, "bursar outgoing abandon "+lost.String()) {
 					t.Errorf("it is %s with the error %q", p.Status, p.Error)
 				}
-				_, err := r.spender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
+				_, err := r.sender.Abandon(ctx, lost, outgoing.Abandonment{Reason: "no explorer shows it", Actor: "ann"})
 				r.must(err)
 				r.blocks(40)
 				r.holdsOnce(w)
@@ -244,7 +247,7 @@ func TestAnAdoptedPaymentOfNoOrderIsNotMadeAgain(t *testing.T) {
 	}
 }
 
-func (r *rig) spendNow(id bursar.ID) (p bursar.OutgoingTx) {
+func (r *harness) spendNow(id bursar.ID) (p bursar.OutgoingTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		p, err = tx.Outgoing().Get(ctx, id)

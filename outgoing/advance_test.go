@@ -16,11 +16,11 @@ import (
 
 // A payment that was taken up before its currency was suspended is not drafted any more, and the operator reads why; it
 // goes on after that.
-func TestAPaymentOfASuspendedCurrencyIsNotDrafted(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestAPaymentOfASuspendedCurrencyIsNotBuilt(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
-		r.chain.Fail(sim.Draft, 1, errors.New("no answer"))
+		r.chain.Fail(sim.Build, 1, errors.New("no answer"))
 		r.trouble = true
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
@@ -29,7 +29,7 @@ func TestAPaymentOfASuspendedCurrencyIsNotDrafted(t *testing.T) {
 			t.Fatalf("it is %s: %q", got.Status, got.Error)
 		}
 		reason := "its issuer has been hacked"
-		r.spender.Suspended = func(bursar.CurrencyCode) string { return reason }
+		r.sender.Suspended = func(bursar.CurrencyCode) string { return reason }
 		node := r.record()
 		r.step()
 		if got := r.only(); len(node.built) > 0 || !strings.Contains(got.Error, "COIN is suspended: "+reason) {
@@ -44,12 +44,12 @@ func TestAPaymentOfASuspendedCurrencyIsNotDrafted(t *testing.T) {
 }
 
 // During the halt of a chain nothing is taken up from the queue and nothing is drafted that was taken up before.
-func TestNothingIsTakenUpOrDraftedDuringAHalt(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestNothingIsTakenUpOrBuiltDuringAHalt(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		r.trouble = true
-		r.chain.Fail(sim.Draft, 1, nil)
+		r.chain.Fail(sim.Build, 1, nil)
 		r.order(1_000_000, r.chain.Named("taken up"))
 		r.step()
 		r.halt(byAnn(store.HaltChain(r.chain.Capabilities().ID)))
@@ -67,7 +67,7 @@ func TestNothingIsTakenUpOrDraftedDuringAHalt(t *testing.T) {
 
 // What keeps a payment from being signed is read beside it, and is gone once it is over.
 func TestWhatKeepsAPaymentFromBeingSignedIsRead(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		r.trouble = true
@@ -92,7 +92,7 @@ func TestWhatKeepsAPaymentFromBeingSignedIsRead(t *testing.T) {
 // never be made, a batch that is tried in smaller company, a sweep that is not worth its fee, and one whose deposit was
 // reorged out.
 func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
-	ended := func(t *testing.T, r *rig, id bursar.ID, reason string) {
+	ended := func(t *testing.T, r *harness, id bursar.ID, reason string) {
 		t.Helper()
 		got := r.spendNow(id)
 		if got.Status != bursar.OutgoingAbandoned || !strings.Contains(got.Error, reason) ||
@@ -101,15 +101,15 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 		}
 	}
 	// taken has one step take something up that is not drafted yet.
-	taken := func(r *rig) bursar.ID {
+	taken := func(r *harness) bursar.ID {
 		r.t.Helper()
 		r.trouble = true
-		r.chain.Fail(sim.Draft, 1, nil)
+		r.chain.Fail(sim.Build, 1, nil)
 		r.step()
 		return r.only().ID
 	}
 	t.Run("refused", func(t *testing.T) {
-		both(t, func(t *testing.T, r *rig) {
+		both(t, func(t *testing.T, r *harness) {
 			r.fund()
 			r.settle()
 			w := r.order(1_000_000, r.chain.Named("outside"))
@@ -123,7 +123,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 		})
 	})
 	t.Run("smaller company", func(t *testing.T) {
-		each(t, coined, func(t *testing.T, r *rig) {
+		each(t, coined, func(t *testing.T, r *harness) {
 			r.fund()
 			r.settle()
 			for range 4 {
@@ -131,14 +131,14 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 			}
 			id := taken(r)
 			refuses := true
-			r.spender.Signer = signerFunc(func(c context.Context, chainID bursar.ChainID, order chain.TxRequest,
-				draft chain.UnsignedTx) (chain.SignedTx, error) {
+			r.sender.Signer = signerFunc(func(c context.Context, chainID bursar.ChainID, order chain.TxRequest,
+				unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 				if refuses {
 					return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonPace}
 				}
-				return r.signer.Sign(c, chainID, order, draft)
+				return r.signer.Sign(c, chainID, order, unsigned)
 			})
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 			ended(t, r, id, string(signer.ReasonPace))
 			refuses = false
 			r.step()
@@ -150,7 +150,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 		})
 	})
 	t.Run("not worth its fee", func(t *testing.T) {
-		each(t, numbered, func(t *testing.T, r *rig) {
+		each(t, numbered, func(t *testing.T, r *harness) {
 			r.step()
 			r.pay(r.wallet(0).Address, 10_000_000)
 			r.chain.Mine(3)
@@ -162,7 +162,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 		})
 	})
 	t.Run("its deposit is gone", func(t *testing.T) {
-		each(t, numbered, func(t *testing.T, r *rig) {
+		each(t, numbered, func(t *testing.T, r *harness) {
 			r.step()
 			gone := r.pay(r.wallet(0).Address, 10_000_000)
 			r.chain.Mine(3)
@@ -171,7 +171,7 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 			r.undo(gone, gone)
 			r.catchUp()
 			node := r.record()
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 			ended(t, r, id, "")
 			if len(node.built) > 0 {
 				t.Error("it is drafted")
@@ -182,8 +182,8 @@ func TestWhatEndsUnsignedKeepsItsReason(t *testing.T) {
 
 // A token at the address of a sweep that hangs is given to that sweep: what was ordered for it ends without being
 // drafted or signed.
-func TestASweepThatIsGivenAwayIsNotDrafted(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestASweepThatIsGivenAwayIsNotBuilt(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
 		w := r.hung()
 		hangs := r.only().ID
@@ -195,7 +195,7 @@ func TestASweepThatIsGivenAwayIsNotDrafted(t *testing.T) {
 			t.Fatalf("open are %+v", r.open())
 		}
 		fresh := r.open()[1].ID
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.spendNow(fresh); got.Status != bursar.OutgoingAbandoned || got.Error != "" || len(got.Unsigned) > 0 {
 			t.Errorf("it is %s: %q", got.Status, got.Error)
 		}

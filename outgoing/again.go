@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// judgeAgain ends what has expired on a chain that recovers and has unclear external spends, and has those judged again: one may
-// have paid what another transaction of ours was to pay, and can be told from that once the other is dead. Nothing is paid
-// between the two, as the chain is not ready while anything is unclear.
+// judgeAgain ends what has expired on a chain that recovers and has unclear external spends, and has those judged
+// again: one may have paid what another transaction of ours was to pay, and can be told from that once the other is
+// dead. Nothing is paid between the two, as the chain is not ready while anything is unclear.
 func (s *Sender) judgeAgain(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	if s.Chain.Capabilities().Lifetime.IsZero() {
 		return nil

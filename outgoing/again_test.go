@@ -11,9 +11,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// doubtful has a payment that was signed and that no node knows, and an external spend that may have paid the same: what that one
-// paid can be said once the other can never be included.
-func (r *rig) doubtful() (w bursar.Withdrawal, external string) {
+// doubtful has a payment that was signed and that no node knows, and an external spend that may have paid the same:
+// what that one paid can be said once the other can never be included.
+func (r *harness) doubtful() (w bursar.Withdrawal, external string) {
 	r.t.Helper()
 	r.prepare()
 	r.settle()
@@ -33,18 +33,20 @@ func (r *rig) doubtful() (w bursar.Withdrawal, external string) {
 	return w, external
 }
 
-// What may have been paid by an external spend is judged again as soon as what was to pay it has expired: it is paid, once.
+// What may have been paid by an external spend is judged again as soon as what was to pay it has expired: it is paid,
+// once.
 func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()
-		ours := r.now(w).SpendID
+		ours := r.now(w).OutgoingID
 		for n := 0; n < 30 && len(r.unclear()) > 0; n++ {
 			if p := r.spendNow(ours); p.Status == bursar.OutgoingAbandoned {
 				t.Fatalf("at height %d it is %s, and the external spend is still unclear", r.height(), p.Status)
 			}
 			r.blocks(1)
 		}
-		if x := r.externalSpend(external); x.Status != store.ExternalAdopted || r.spendNow(ours).Status != bursar.OutgoingAbandoned {
+		if x := r.externalSpend(external); x.Status != store.ExternalAdopted ||
+			r.spendNow(ours).Status != bursar.OutgoingAbandoned {
 			t.Errorf("the external spend is %s, and what was to pay it is %s", x.Status, r.spendNow(ours).Status)
 		}
 		r.chain.ClearFaults()
@@ -56,25 +58,26 @@ func TestAnUnclearSpendIsJudgedAgainOnceOursHasExpired(t *testing.T) {
 	})
 }
 
-// A node that cannot say whether ours has expired is no reason to judge: the step says so, and the next one asks again. One that
-// has lost the lead judges nothing.
-func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLead(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+// A node that cannot say whether ours has expired is no reason to judge: the step says so, and the next one asks again.
+// One that has lost the lead judges nothing.
+func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLease(t *testing.T) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, external := r.doubtful()
-		ours := r.now(w).SpendID
+		ours := r.now(w).OutgoingID
 		r.chain.Fail(sim.Expired, 1000, nil)
 		r.chain.Mine(12)
 		r.follow()
-		err := r.spender.Step(ctx, r.lease)
+		err := r.sender.Step(ctx, r.lease)
 		if !errors.Is(err, sim.ErrNode) || !strings.Contains(err.Error(), "ask whether it expired") {
 			t.Errorf("the step ends with %v", err)
 		}
-		if x, p := r.externalSpend(external), r.spendNow(ours); x.Status != store.ExternalUnclear || p.Status == bursar.OutgoingAbandoned {
+		if x, p := r.externalSpend(external), r.spendNow(ours); x.Status != store.ExternalUnclear ||
+			p.Status == bursar.OutgoingAbandoned {
 			t.Errorf("the external spend is %s, and what was to pay it is %s", x.Status, p.Status)
 		}
 		r.chain.ClearFaults()
-		r.spender.Chain = meddled{r.chain, r.overthrown()}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if x := r.externalSpend(external); x.Status != store.ExternalUnclear {
@@ -84,11 +87,11 @@ func TestNothingIsJudgedAgainWithoutAnAnswerOrTheLead(t *testing.T) {
 }
 
 // One that has lost the lead while it asked whether ours has expired judges nothing either where it has not.
-func TestNothingIsJudgedAgainWithoutTheLead(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+func TestNothingIsJudgedAgainWithoutTheLease(t *testing.T) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.doubtful()
-		r.spender.Chain = meddled{r.chain, r.overthrown()}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 	})
@@ -96,19 +99,20 @@ func TestNothingIsJudgedAgainWithoutTheLead(t *testing.T) {
 
 // What is not signed yet is not ended while something is unclear: it goes on once that is over.
 func TestWhatIsUnsignedOutlastsADoubt(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
 		r.trouble = true
-		r.spender.Signer = mute{}
+		r.sender.Signer = mute{}
 		r.step()
 		reserved := r.open()
 		r.do(func(tx *store.Tx) error {
 			return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "the database was restored")
 		})
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")}, Amount: bursar.Units(100_000_000)})
-		r.spender.Signer = r.signer
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("outside")},
+			Amount: bursar.Units(100_000_000)})
+		r.sender.Signer = r.signer
 		r.blocks(12)
 		if len(reserved) != 1 || reserved[0].Status != bursar.OutgoingReserved || len(r.unclear()) != 1 {
 			t.Fatalf("reserved is %+v, unclear %+v", reserved, r.unclear())

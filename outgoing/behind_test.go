@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// A database that was put back is known to be older from its first moment on, before any service has looked at it; once one has, the
-// chain recovers instead.
+// A database that was put back is known to be older from its first moment on, before any service has looked at it; once
+// one has, the chain recovers instead.
 func TestADatabaseThatWasPutBackIsKnownToBeBehind(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		if why, err := r.guard(file).Behind(ctx); why != "" || err != nil {
 			t.Errorf("without marks: %q, %v", why, err)

@@ -24,7 +24,7 @@ import (
 
 // bank is what follows and pays on a real bitcoind, driven step by step.
 type bank struct {
-	*rig
+	*harness
 	node  *bitcoindtest.Node
 	chain *bitcoin.Chain
 }
@@ -36,7 +36,7 @@ func newBank(t *testing.T) *bank {
 		t.Skip("needs a real bitcoind")
 	}
 	t.Parallel()
-	b := &bank{rig: &rig{t: t, db: storetest.Open(t, storetest.SQLite(t))}, node: bitcoindtest.Start(t)}
+	b := &bank{harness: &harness{t: t, db: storetest.Open(t, storetest.SQLite(t))}, node: bitcoindtest.Start(t)}
 	network, err := bitcoin.Bitcoin("regtest")
 	b.must(err)
 	node := rpc.Config{URLs: []string{b.node.URL}, MinPause: time.Millisecond}
@@ -48,7 +48,7 @@ func newBank(t *testing.T) *bank {
 		Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)}
 	b.registry, err = bursar.NewRegistry([]bursar.Currency{b.currency})
 	b.must(err)
-	b.keys, err = rigKeys()
+	b.keys, err = harnessKeys()
 	b.must(err)
 	b.open()
 	return b
@@ -56,14 +56,14 @@ func newBank(t *testing.T) *bank {
 
 func (b *bank) open() {
 	b.t.Helper()
-	traits, maxFee := b.chain.Capabilities(), bursar.Units(10_000_000)
-	public, err := b.keys.Public(chain.Hot(traits.Family))
+	capabilities, maxFee := b.chain.Capabilities(), bursar.Units(10_000_000)
+	public, err := b.keys.Public(chain.Hot(capabilities.Family))
 	b.must(err)
 	address, err := b.chain.Address(public, 0)
 	b.must(err)
-	b.hot = chain.Source{Key: chain.Hot(traits.Family), Base: address.Base}
+	b.hot = chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base}
 	b.signer, err = signer.New(b.keys.Keys, map[bursar.ChainID]signer.Policy{
-		traits.ID: {Capabilities: traits, Signable: b.chain, MaxFee: maxFee}})
+		capabilities.ID: {Capabilities: capabilities, Signable: b.chain, MaxFee: maxFee}})
 	b.must(err)
 	b.do(func(tx *store.Tx) (err error) {
 		for i := range byte(2) {
@@ -74,20 +74,22 @@ func (b *bank) open() {
 				return err
 			}
 		}
-		if err := tx.Chains().Ensure(ctx, traits.ID); err != nil {
+		if err := tx.Chains().Ensure(ctx, capabilities.ID); err != nil {
 			return err
 		}
-		b.lease, _, err = tx.Leases().Acquire(ctx, traits.ID, "bank", 1<<50)
+		b.lease, _, err = tx.Leases().Acquire(ctx, capabilities.ID, "bank", 1<<50)
 		return err
 	})
 	log := slog.New(slog.DiscardHandler)
 	b.follower = service.Follow(service.Following{DB: b.db, Chain: b.chain, Registry: b.registry, IDs: b.ids, Log: log,
 		Hot: b.hot.Base, Capital: b.hot.Base})
-	b.spender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
+	b.sender = &outgoing.Sender{DB: b.db, Chain: b.chain, Signer: b.signer, Registry: b.registry, IDs: b.ids, Log: log,
 		Hot: b.hot, MaxFee: maxFee, ConsolidateAbove: 1000}
-	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{traits.ID: b.chain}, b.registry, b.ids, nil)
-	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db, Hot: map[bursar.ChainID]string{traits.ID: b.hot.Base},
-		Chains: map[bursar.ChainID]withdrawal.Chain{traits.ID: b.chain}, Registry: b.registry, IDs: b.ids, Log: log})
+	b.wallets = wallet.NewService(b.db, b.keys, map[bursar.ChainID]wallet.Chain{capabilities.ID: b.chain}, b.registry,
+		b.ids, nil)
+	b.withdrawals = withdrawal.NewService(withdrawal.Config{DB: b.db,
+		Hot:    map[bursar.ChainID]string{capabilities.ID: b.hot.Base},
+		Chains: map[bursar.ChainID]withdrawal.Chain{capabilities.ID: b.chain}, Registry: b.registry, IDs: b.ids, Log: log})
 	b.round()
 }
 
@@ -95,7 +97,7 @@ func (b *bank) open() {
 func (b *bank) round() {
 	b.t.Helper()
 	b.catchUp()
-	b.must(b.spender.Step(ctx, b.lease))
+	b.must(b.sender.Step(ctx, b.lease))
 }
 
 // mine has blocks made one by one, with a round behind each.
@@ -107,7 +109,8 @@ func (b *bank) mine(blocks int) {
 	}
 }
 
-// paid has the node pay amounts to a new wallet of an account, each in an output of its own, and returns the transactions.
+// paid has the node pay amounts to a new wallet of an account, each in an output of its own, and returns the
+// transactions.
 func (b *bank) paid(account int, amounts ...uint64) []string {
 	b.t.Helper()
 	w := b.walletOf(account, "BTC")
@@ -122,7 +125,8 @@ func (b *bank) paid(account int, amounts ...uint64) []string {
 // ordered takes an order of an account.
 func (b *bank) ordered(account int, amount, to string) bursar.Withdrawal {
 	b.t.Helper()
-	w, err := b.withdrawals.Request(ctx, withdrawal.Order{Account: b.accounts[account], Currency: "BTC", Amount: amount, Address: to})
+	w, err := b.withdrawals.Request(ctx, withdrawal.Order{Account: b.accounts[account], Currency: "BTC", Amount: amount,
+		Address: to})
 	b.must(err)
 	return w
 }
@@ -154,9 +158,9 @@ func (b *bank) balanced() {
 	}
 }
 
-// A payer takes back a deposit by a reorganisation and spends its UTXOs again, after the deposit went into somebody else's
-// withdrawal. Once a real node has made the second outgoing transaction final, the withdrawal's transaction is proven dead and another one
-// pays it, once.
+// A payer takes back a deposit by a reorganisation and spends its UTXOs again, after the deposit went into somebody
+// else's withdrawal. Once a real node has made the second outgoing transaction final, the withdrawal's transaction is
+// proven dead and another one pays it, once.
 func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b := newBank(t)
 	small := make([]uint64, 20)
@@ -185,17 +189,17 @@ func TestADepositThatIsSpentAgainOnARealNode(t *testing.T) {
 	b.node.Reorg(t, 4, large)
 	b.round()
 	b.mine(4)
-	if got := b.now(w); got.SpendID != first.SpendID {
+	if got := b.now(w); got.OutgoingID != first.OutgoingID {
 		t.Fatalf("it was given up for a deposit that may come back: %+v", got)
 	}
 	b.spendAgain(funds)
 	b.mine(2)
-	if got := b.now(w); got.SpendID != first.SpendID {
+	if got := b.now(w); got.OutgoingID != first.OutgoingID {
 		t.Fatalf("it was given up before the second spend was final: %+v", got)
 	}
 	b.mine(8)
 	got := b.now(w)
-	if got.Status != bursar.WithdrawalConfirmed || got.SpendID == first.SpendID || got.TxID == first.TxID {
+	if got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first.OutgoingID || got.TxID == first.TxID {
 		t.Errorf("it is %+v, first paid by %s", got, first.TxID)
 	}
 	if held := b.node.Balance(t, to); held != w.Amount {
@@ -243,10 +247,11 @@ func (b *bank) spendAgain(funds []outpoint) {
 	b.node.Call(b.t, nil, "sendrawtransaction", signed.Hex, 0)
 }
 
-// Many small deposits are made one by a transaction that a real node confirms, and a withdrawal is paid of what it made.
+// Many small deposits are made one by a transaction that a real node confirms, and a withdrawal is paid of what it
+// made.
 func TestAConsolidationOnARealNode(t *testing.T) {
 	b := newBank(t)
-	b.spender.ConsolidateAbove = 20
+	b.sender.ConsolidateAbove = 20
 	small := make([]uint64, 40)
 	for i := range small {
 		small[i] = 1_000_000

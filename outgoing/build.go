@@ -14,9 +14,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// build builds the transaction and claims what it uses up. It returns the outgoing transaction unchanged, with an error, when that
-// cannot be done now.
-func (s *Sender) build(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+// build builds the transaction and claims what it uses up. It returns the outgoing transaction unchanged, with an
+// error, when that cannot be done now.
+func (s *Sender) build(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
 		return p, err
@@ -33,17 +35,20 @@ func (s *Sender) build(ctx context.Context, lease store.Lease, state store.Chain
 	if err != nil {
 		return p, err
 	}
-	draft, err := s.Chain.Build(ctx, order)
+	unsigned, err := s.Chain.Build(ctx, order)
 	if err != nil {
 		return s.cannotBuild(ctx, lease, p, order, err)
 	}
 	delete(s.batch, p.Currency)
-	return s.reserve(ctx, lease, p, order, draft)
+	return s.reserve(ctx, lease, p, order, unsigned)
 }
 
-// reserve makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned transaction, in one transaction.
-func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx) (bursar.OutgoingTx, error) {
-	text, err := encodeUnsigned(draft)
+// reserve makes the unsigned transaction's UTXOs or nonce the outgoing transaction's own and keeps the unsigned
+// transaction, in one transaction.
+func (s *Sender) reserve(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (bursar.OutgoingTx, error) {
+	text, err := encodeUnsigned(unsigned)
 	if err != nil {
 		return p, err
 	}
@@ -55,42 +60,43 @@ func (s *Sender) reserve(ctx context.Context, lease store.Lease, p bursar.Outgoi
 		if err := s.gate(ctx, tx, passage{now, order, stepBuild, lease}); err != nil {
 			return err
 		}
-		if err := s.budget(ctx, tx, now, order, draft.Fee); err != nil {
+		if err := s.budget(ctx, tx, now, order, unsigned.Fee); err != nil {
 			return err
 		}
-		if err := tx.Reservations().Reserve(ctx, now, draft.Reservations); err != nil {
+		if err := tx.Reservations().Reserve(ctx, now, unsigned.Reservations); err != nil {
 			return err
 		}
-		if err := s.reserveKind(ctx, tx, order, draft.Reservations); err != nil {
+		if err := s.reserveKind(ctx, tx, order, unsigned.Reservations); err != nil {
 			return err
 		}
 		if err := tx.Outgoing().SetRequest(ctx, now.ID, completed); err != nil {
 			return err
 		}
 		now.Unsigned, now.Error = text, ""
-		s.log(tx, "spend drafted", now, "fee", draft.Fee, "claims", len(draft.Reservations))
+		s.log(tx, "spend drafted", now, "fee", unsigned.Fee, "claims", len(unsigned.Reservations))
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingReserved)
 	})
 }
 
-// withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the unsigned transaction.
+// withoutChoices keeps of an order what the signer judges by; what it was free to choose from stands in the unsigned
+// transaction.
 func withoutChoices(order chain.TxRequest) chain.TxRequest {
 	order.UTXOs, order.Nonce, order.Replaces, order.Reserved = nil, nil, nil, nil
 	return order
 }
 
 // reserveKind checks that UTXOs are still there, or moves the nonce on.
-func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, claims []string) error {
+func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRequest, resources []string) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model == chain.UTXOModel {
-		there, err := tx.UTXOs().StillSpendable(ctx, id, claims)
+		there, err := tx.UTXOs().StillSpendable(ctx, id, resources)
 		if err == nil && !there {
 			err = errors.New("a coin left the chain while the draft was made")
 		}
 		return err
 	}
-	for _, claim := range claims {
-		nonce, is := nonceOf(order.From.Base, claim)
+	for _, resource := range resources {
+		nonce, is := nonceOf(order.From.Base, resource)
 		if !is {
 			continue
 		}
@@ -105,8 +111,8 @@ func (s *Sender) reserveKind(ctx context.Context, tx *store.Tx, order chain.TxRe
 }
 
 // nonceOf reads the nonce from a claim "<base>/<nonce>"; other claims name none.
-func nonceOf(base, claim string) (uint64, bool) {
-	text, is := strings.CutPrefix(claim, base+"/")
+func nonceOf(base, resource string) (uint64, bool) {
+	text, is := strings.CutPrefix(resource, base+"/")
 	if !is {
 		return 0, false
 	}
@@ -115,7 +121,9 @@ func nonceOf(base, claim string) (uint64, bool) {
 }
 
 // cannotBuild answers the reasons that an unsigned transaction was not made.
-func (s *Sender) cannotBuild(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error) (bursar.OutgoingTx, error) {
+func (s *Sender) cannotBuild(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, cause error,
+) (bursar.OutgoingTx, error) {
 	var funds *chain.NeedsFundsError
 	var gas *chain.NeedsGasError
 	var refused *chain.RefusedError
@@ -162,10 +170,12 @@ func (s *Sender) requeue(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	})
 }
 
-// giveUp ends an outgoing transaction that can never be paid as it stands and was never signed: a single withdrawal fails and is refunded, a
-// refund to a sender is reopened. Of several withdrawals those fail that can never be paid, and the others wait again; where it
-// is not known which, each is tried alone.
-func (s *Sender) giveUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int) (bursar.OutgoingTx, error) {
+// giveUp ends an outgoing transaction that can never be paid as it stands and was never signed: a single withdrawal
+// fails and is refunded, a refund to a sender is reopened. Of several withdrawals those fail that can never be paid,
+// and the others wait again; where it is not known which, each is tried alone.
+func (s *Sender) giveUp(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, reason string, which []int,
+) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 && len(which) == 0 {
 		s.batch[p.Currency] = 1
 		return s.requeue(ctx, lease, p)
@@ -219,7 +229,12 @@ func (s *Sender) halt(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		if err := tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(p.Chain), Kind: store.HaltByExternalSpend, Ref: p.ID.String(), Reason: reason}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{
+			Scope:  store.HaltChain(p.Chain),
+			Kind:   store.HaltByExternalSpend,
+			Ref:    p.ID.String(),
+			Reason: reason,
+		}); err != nil {
 			return err
 		}
 		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "foreign_nonce", Ref: p.ID.String(), Message: reason})

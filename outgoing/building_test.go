@@ -26,7 +26,7 @@ func (b building) Build(ctx context.Context, order chain.TxRequest) (chain.Unsig
 
 // wantUnreserved checks that one outgoing transaction is open, that it has reserved nothing, and what the operator
 // reads of it.
-func (r *rig) wantUnreserved(text string) {
+func (r *harness) wantUnreserved(text string) {
 	r.t.Helper()
 	open := r.open()
 	if len(open) != 1 || open[0].Status != bursar.OutgoingNew || len(open[0].Unsigned) > 0 ||
@@ -37,18 +37,18 @@ func (r *rig) wantUnreserved(text string) {
 
 // A halt that begins while a transaction is built is seen before anything is reserved for it.
 func TestWhatIsHaltedWhileItIsBuiltReservesNothing(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		halt := byAnn(store.HaltAll)
-		r.spender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 			r.halt(halt)
 			return r.chain.Build(ctx, order)
 		}}
 		r.step()
 		r.wantUnreserved("halted by ann: a drill")
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.resume(halt)
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
@@ -60,13 +60,13 @@ func TestWhatIsHaltedWhileItIsBuiltReservesNothing(t *testing.T) {
 // A transaction that an adapter builds with another nonce than the next one is not signed: those between would never
 // come.
 func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.order(100_000_000, r.chain.Named("first"))
 		r.settle()
 		before, to := r.available(0), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
-		r.spender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 			if order.Nonce == nil || *order.Nonce != 1 {
 				t.Errorf("asked for another nonce than 1: %v", order.Nonce)
 			}
@@ -76,7 +76,7 @@ func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 		}}
 		r.step()
 		r.wantUnreserved("claims nonce 7, the next one is 1")
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -85,7 +85,7 @@ func TestATransactionWithAnotherNonceIsNotSigned(t *testing.T) {
 // The operator's own funds are more than nothing and less than a fee: what a token payout would cost beyond them is not
 // taken from customers, though it shows only once the transaction is built.
 func TestAFeeBeyondTheOperatorsFundsIsNotPaid(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
@@ -115,13 +115,13 @@ func TestAFeeBeyondTheOperatorsFundsIsNotPaid(t *testing.T) {
 }
 
 // putUTXOs records UTXOs of the hot address that the chain does not have.
-func (r *rig) putUTXOs(n int) {
+func (r *harness) putUTXOs(n int) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		for i := range n {
-			coin := store.Coin{Claim: fmt.Sprintf("%064x:0", i+1), Base: r.hot.Base, Branch: r.hot.Key.Branch,
+			utxo := store.Coin{Claim: fmt.Sprintf("%064x:0", i+1), Base: r.hot.Base, Branch: r.hot.Key.Branch,
 				Index: r.hot.Key.Index, Amount: bursar.Units(1), Height: 1}
-			if err := tx.UTXOs().Put(ctx, r.chain.Capabilities().ID, coin); err != nil {
+			if err := tx.UTXOs().Put(ctx, r.chain.Capabilities().ID, utxo); err != nil {
 				return err
 			}
 		}
@@ -132,12 +132,12 @@ func (r *rig) putUTXOs(n int) {
 // Of more UTXOs than are looked at for one transaction, it is not said that funds are missing: it is consolidation that
 // helps.
 func TestMoreUTXOsThanOneTransactionLooksAtAreNoLackOfFunds(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
-		r.spender.ConsolidateAbove = 1 << 20
+	each(t, coined, func(t *testing.T, r *harness) {
+		r.sender.ConsolidateAbove = 1 << 20
 		r.prepare()
 		r.order(100_000_000, r.chain.Named("outside"))
 		looksAt := 0
-		r.spender.Chain = building{r.chain, func(_ context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(_ context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 			looksAt = len(order.UTXOs)
 			return chain.UnsignedTx{}, &chain.NeedsFundsError{Missing: bursar.Units(5)}
 		}}

@@ -12,23 +12,25 @@ import (
 )
 
 // signs has the spender's signer note whose transactions it signs.
-func (r *rig) signs() *[]bursar.ID {
+func (r *harness) signs() *[]bursar.ID {
 	var ids []bursar.ID
-	r.spender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, order chain.TxRequest,
-		draft chain.UnsignedTx) (chain.SignedTx, error) {
+	r.sender.Signer = signerFunc(func(c context.Context, id bursar.ChainID, order chain.TxRequest,
+		unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 		ids = append(ids, order.ID)
-		return r.signer.Sign(c, id, order, draft)
+		return r.signer.Sign(c, id, order, unsigned)
 	})
 	return &ids
 }
 
 // versionsFor counts the versions of the transaction that pays a withdrawal.
-func (r *rig) versionsFor(w bursar.Withdrawal) int64 { return r.spendNow(r.now(w).SpendID).Versions }
+func (r *harness) versionsFor(w bursar.Withdrawal) int64 {
+	return r.spendNow(r.now(w).OutgoingID).Versions
+}
 
 // A payment whose change another one has used already keeps its fee: a bump would make the other one void. It is sent
 // again.
 func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
@@ -41,7 +43,7 @@ func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
 		node, signed := r.record(), r.signs()
 		r.chain.Mine(3)
 		r.step()
-		if slices.Contains(*signed, r.now(first).SpendID) || r.versionsFor(first) != 1 {
+		if slices.Contains(*signed, r.now(first).OutgoingID) || r.versionsFor(first) != 1 {
 			t.Errorf("the first is signed again, and has %d versions", r.versionsFor(first))
 		}
 		if !slices.Contains(node.sent, r.now(first).TxID) || r.versionsFor(second) != 2 {
@@ -56,7 +58,7 @@ func TestNoBumpTakesTheGroundFromAnotherPayment(t *testing.T) {
 // Of two payments behind each other the first is bumped, and then the second, whose fee would have kept it from the
 // chain as well.
 func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		first := r.order(100_000_000, r.chain.Named("first"))
@@ -85,7 +87,7 @@ func TestWhatWaitsBehindABumpIsBumpedNext(t *testing.T) {
 // While what a payment waits behind cannot be bumped, nobody signs anything for that payment, and it is sent again with
 // each block.
 func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		first := r.order(100_000_000, r.chain.Named("first"))
@@ -93,9 +95,9 @@ func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 		r.step()
 		r.chain.SetRate(100)
 		refuses := 0
-		stuck := refusing{r.signer, r.now(first).SpendID, &refuses}
+		stuck := refusing{r.signer, r.now(first).OutgoingID, &refuses}
 		behind := 0
-		r.spender.Signer = watched{stuck, func(chain.UnsignedTx) { behind++ }}
+		r.sender.Signer = watched{stuck, func(chain.UnsignedTx) { behind++ }}
 		node := r.record()
 		r.trouble = true
 		r.chain.Mine(3)
@@ -112,7 +114,7 @@ func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 			t.Errorf("the signer is asked %d times, %d times for the first; of the second is read %q",
 				behind, refuses, r.errorOf(second))
 		}
-		r.spender.Signer = r.signer
+		r.sender.Signer = r.signer
 		r.chain.SetRate(10)
 		r.settle()
 		r.must(r.audit())
@@ -120,25 +122,25 @@ func TestWhatWaitsBehindOneThatIsStuckIsSentAgain(t *testing.T) {
 }
 
 // errorOf is what the operator reads of a withdrawal's transaction.
-func (r *rig) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.now(w).SpendID).Error }
+func (r *harness) errorOf(w bursar.Withdrawal) string { return r.spendNow(r.now(w).OutgoingID).Error }
 
 // The bytes of a payment that a halt holds expire, which frees their nonce. What waits behind it is not bumped: no fee
 // would bring it into a block before another one has that nonce.
 func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
 	config := bumping()
 	config.Expiry = 14
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
 		r.chain.Mine(8)
 		r.catchUp()
-		coin := r.order(100_000_000, r.chain.Named("coin"))
+		order := r.order(100_000_000, r.chain.Named("coin"))
 		r.step()
 		free := 0
 		for range 12 {
 			r.chain.Mine(1)
 			r.step()
-			if p := r.spendNow(r.now(coin).SpendID); r.now(held).SpendID.IsZero() && p.Status == bursar.OutgoingSent {
+			if p := r.spendNow(r.now(order).OutgoingID); r.now(held).OutgoingID.IsZero() && p.Status == bursar.OutgoingSent {
 				free++
 				if p.Versions != 1 {
 					t.Fatalf("behind a free nonce it has %d versions", p.Versions)
@@ -157,7 +159,7 @@ func TestWhatWaitsBehindAFreeNonceIsNotBumped(t *testing.T) {
 // What makes a held payment void shares its nonce. That is no reason to wait behind it: its own fee is bumped while it
 // is too low.
 func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
 		w := r.order(100_000_000, r.chain.Named("coin"))
@@ -190,13 +192,13 @@ func TestWhatMakesAPaymentVoidIsBumped(t *testing.T) {
 // An adapter that drafts a bump which does not use up what the first version does would have both included. Nothing of
 // it is signed.
 func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
-		node.build = func(order chain.TxRequest, draft chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 			if order.Replaces != nil {
-				draft.Reservations = []string{r.hot.Base + "/77"}
+				unsigned.Reservations = []string{r.hot.Base + "/77"}
 			}
-			return draft, err
+			return unsigned, err
 		}
 		signed := r.signs()
 		r.chain.Mine(3)
@@ -206,7 +208,7 @@ func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 			t.Errorf("%d are signed, it has %d versions, and %q is read", len(*signed), got.Versions, got.Error)
 		}
 		node.wantSent(t, "all the same", w.TxID)
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.chain.SetRate(10)
 		r.settle()
 		r.must(r.audit())
@@ -217,14 +219,14 @@ func TestABumpThatLeavesOutWhatTheFirstUsesUpIsNotSigned(t *testing.T) {
 func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 	for name, during := range map[string]bool{"before it is drafted": false, "while it is drafted": true} {
 		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, r *rig) {
+			both(t, func(t *testing.T, r *harness) {
 				w, node := r.waiting()
 				halt := func() { r.halt(byAnn(store.HaltAll)) }
-				node.build = func(_ chain.TxRequest, draft chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+				node.build = func(_ chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 					if during {
 						halt()
 					}
-					return draft, err
+					return unsigned, err
 				}
 				if !during {
 					halt()
@@ -240,7 +242,7 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 					t.Errorf("the operator reads %q", got)
 				}
 				r.resume(byAnn(store.HaltAll))
-				r.spender.Chain = r.chain
+				r.sender.Chain = r.chain
 				r.settle()
 				r.must(r.audit())
 			})
@@ -251,16 +253,16 @@ func TestNothingIsSignedForABumpDuringAHalt(t *testing.T) {
 // A block brings the first version while the second is signed: the second is neither kept nor sent, and that is no
 // trouble.
 func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		r.chain.Mine(3)
 		r.catchUp()
-		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) {
+		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) {
 			r.chain.SetRate(10)
 			r.chain.Mine(1)
 			r.catchUp()
 		}}
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		node.wantSent(t, "after the block")
 		if got := r.only(); got.TxID != w.TxID || got.Versions != 1 || got.Height == 0 || got.Error != "" {
 			t.Errorf("it is %+v", got)
@@ -272,9 +274,9 @@ func TestABumpThatComesTooLateReachesNoNode(t *testing.T) {
 
 // UTXOs that are made one while fees are low wait for low fees again: their transaction is not bumped.
 func TestAConsolidationIsNotBumped(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.scatter(30, 2_000_000)
-		r.spender.ConsolidateAbove = 20
+		r.sender.ConsolidateAbove = 20
 		r.step()
 		p := r.only()
 		if p.Kind != string(chain.KindConsolidation) || p.Status != bursar.OutgoingSent {

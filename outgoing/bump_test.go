@@ -13,8 +13,8 @@ import (
 )
 
 // A fee bump may need a further coin. When the lower one is mined after all, that coin is still there to be spent.
-func TestACoinOfABidThatLostIsSpentLater(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestAUTXOOfABumpThatLostIsSpentLater(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 300_000_000)
 		r.pay(r.wallet(0).Address, 299_000_000)
@@ -46,13 +46,13 @@ func TestACoinOfABidThatLostIsSpentLater(t *testing.T) {
 }
 
 // A transaction that cannot be replaced now is sent again all the same: a node may have forgotten it.
-func TestABidThatCannotBeRaisedIsSentAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestABumpThatCannotBeMadeIsSentAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
 		r.chain.FailBroadcasts(sim.LostSilently, 3)
 		r.step()
-		r.chain.Fail(sim.Draft, 1000, nil)
+		r.chain.Fail(sim.Build, 1000, nil)
 		r.trouble = true
 		for range 12 {
 			r.chain.Mine(1)
@@ -68,30 +68,33 @@ type watched struct {
 	tell func(chain.UnsignedTx)
 }
 
-func (s watched) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	s.tell(draft)
-	return s.Signer.Sign(ctx, id, order, draft)
+func (s watched) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
+	s.tell(unsigned)
+	return s.Signer.Sign(ctx, id, order, unsigned)
 }
 
-// unclaimed returns the first claim of an unsigned transaction that no outgoing transaction has made its own.
-func (r *rig) unclaimed(draft chain.UnsignedTx) (found string) {
+// unreserved returns the first claim of an unsigned transaction that no outgoing transaction has made its own.
+func (r *harness) unreserved(unsigned chain.UnsignedTx) (found string) {
 	r.t.Helper()
-	for _, claim := range draft.Reservations {
+	for _, resource := range unsigned.Reservations {
 		undo := errors.New("undo")
 		err := r.db.Do(ctx, func(tx *store.Tx) error {
-			err := tx.Reservations().Reserve(ctx, bursar.OutgoingTx{ID: bursar.ID{15: 9}, Chain: r.chain.Capabilities().ID}, []string{claim})
+			err := tx.Reservations().Reserve(ctx, bursar.OutgoingTx{ID: bursar.ID{15: 9}, Chain: r.chain.Capabilities().ID},
+				[]string{resource})
 			return errors.Join(err, undo)
 		})
 		if !errors.Is(err, store.ErrClaimed) {
-			found = claim
+			found = resource
 		}
 	}
 	return found
 }
 
 // Nothing is signed before its UTXOs are claimed, a fee bump neither.
-func TestAHigherBidIsClaimedBeforeItIsSigned(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestABumpIsReservedBeforeItIsSigned(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 300_000_000)
 		r.pay(r.wallet(0).Address, 299_000_000)
@@ -100,9 +103,9 @@ func TestAHigherBidIsClaimedBeforeItIsSigned(t *testing.T) {
 		r.step()
 		before, to := r.available(0), r.chain.Named("outside")
 		signed := 0
-		r.spender.Signer = watched{r.signer, func(d chain.UnsignedTx) {
-			if claim := r.unclaimed(d); claim != "" {
-				t.Errorf("%s is to be signed and claimed by nobody", claim)
+		r.sender.Signer = watched{r.signer, func(d chain.UnsignedTx) {
+			if resource := r.unreserved(d); resource != "" {
+				t.Errorf("%s is to be signed and claimed by nobody", resource)
 			}
 			signed++
 		}}
@@ -118,14 +121,14 @@ func TestAHigherBidIsClaimedBeforeItIsSigned(t *testing.T) {
 }
 
 // The first bid enters a block while the second is signed: the second is never sent, and the first is what paid.
-func TestABidThatComesTooLateIsDropped(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestABumpThatComesTooLateIsDropped(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
 		r.step()
 		first := r.now(w).TxID
 		r.chain.SetRate(40)
-		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) {
+		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) {
 			r.chain.SetRate(10)
 			r.chain.Mine(1)
 			_, err := r.follower.Step(ctx, r.lease)
@@ -140,8 +143,8 @@ func TestABidThatComesTooLateIsDropped(t *testing.T) {
 }
 
 // Change of one of several versions is not built on before it is final: a block may bring another version instead.
-func TestChangeOfOneOfSeveralBidsWaitsForFinality(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestChangeOfOneOfSeveralVersionsWaitsForFinality(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000) // its change stays the largest coin
 		r.pay(r.wallet(0).Address, 900_000_000)
@@ -181,8 +184,8 @@ func TestChangeOfOneOfSeveralBidsWaitsForFinality(t *testing.T) {
 }
 
 // A fee bump for a sweep moves what its order says, though more has arrived at the address meanwhile.
-func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestABumpOfASweepMovesWhatItsRequestSays(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 400_000_000)
@@ -212,8 +215,8 @@ func TestAHigherBidForASweepMovesWhatItsOrderSays(t *testing.T) {
 }
 
 // While what a transaction waits behind cannot be replaced, a fee bump of its own would only cost more.
-func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestNothingIsBumpedBehindANonceThatIsStuck(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.order(100_000_000, r.chain.Named("first"))
@@ -221,7 +224,7 @@ func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
 		r.step()
 		stuck := r.open()[0]
 		refuses := 0
-		r.spender.Signer = refusing{r.signer, stuck.ID, &refuses}
+		r.sender.Signer = refusing{r.signer, stuck.ID, &refuses}
 		r.chain.SetRate(100)
 		r.trouble = true
 		for range 30 {
@@ -229,9 +232,10 @@ func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
 			r.step()
 		}
 		if open := r.open(); len(open) != 2 || open[0].Versions != 1 || open[1].Versions != 1 || refuses == 0 {
-			t.Fatalf("%d bids of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses, open[1].Versions)
+			t.Fatalf("%d bids of the first, which was refused %d times, and %d of the second", open[0].Versions, refuses,
+				open[1].Versions)
 		}
-		r.spender.Signer = r.signer
+		r.sender.Signer = r.signer
 		r.trouble = false
 		r.settle()
 		r.must(r.audit())
@@ -241,21 +245,24 @@ func TestNoBidIsRaisedBehindOneThatIsStuck(t *testing.T) {
 // refusing is a signer that does not answer for one outgoing transaction.
 type refusing struct {
 	outgoing.Signer
-	spend bursar.ID
-	times *int
+	outgoingID bursar.ID
+	times      *int
 }
 
-func (s refusing) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	if order.ID == s.spend {
+func (s refusing) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
+	if order.ID == s.outgoingID {
 		*s.times++
 		return chain.SignedTx{}, errors.New("no answer")
 	}
-	return s.Signer.Sign(ctx, id, order, draft)
+	return s.Signer.Sign(ctx, id, order, unsigned)
 }
 
-// A sweep collects what is final when it is drafted, though less was there when it was ordered; what is not final stays.
+// A sweep collects what is final when it is drafted, though less was there when it was ordered; what is not final
+// stays.
 func TestASweepCollectsWhatIsFinalByThen(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 400_000_000)

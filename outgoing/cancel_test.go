@@ -11,14 +11,15 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// What was taken up and cannot be signed, as with one above the signer's limit, is called back like any other that is not
-// signed; who shared its transaction is paid all the same.
+// What was taken up and cannot be signed, as with one above the signer's limit, is called back like any other that is
+// not signed; who shared its transaction is paid all the same.
 func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		limit := map[string]bursar.Amount{"": bursar.Units(1_000_000)}
 		var err error
-		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
-			MaxFee: bursar.Units(1 << 30), Hourly: limit}})
+		r.signer, err = signer.New(r.keys.Keys,
+			map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+				MaxFee: bursar.Units(1 << 30), Hourly: limit}})
 		r.must(err)
 		r.restart()
 		r.fund()
@@ -62,7 +63,7 @@ func TestAWithdrawalThatWaitsIsCalledBack(t *testing.T) {
 
 // Anyone who cancels while the spender is at it gets the money back or is too late, and never both.
 func TestCancellingRacesWithSigning(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		had := r.available(0)
 		for range 12 {
@@ -71,7 +72,7 @@ func TestCancellingRacesWithSigning(t *testing.T) {
 			var cancelled error
 			var both sync.WaitGroup
 			both.Go(func() { _, cancelled = r.withdrawals.Cancel(ctx, w.ID) })
-			both.Go(func() { _ = r.spender.Step(ctx, r.lease) }) // one that loses the race notes it and goes on
+			both.Go(func() { _ = r.sender.Step(ctx, r.lease) }) // one that loses the race notes it and goes on
 			both.Wait()
 			switch {
 			case cancelled == nil: // nothing left
@@ -91,7 +92,7 @@ func TestCancellingRacesWithSigning(t *testing.T) {
 }
 
 // fund gives the first account and the operator money enough for many drafts at once.
-func (r *rig) fund() {
+func (r *harness) fund() {
 	r.t.Helper()
 	r.step()
 	for range 3 {

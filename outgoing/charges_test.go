@@ -8,7 +8,7 @@ import (
 )
 
 // reconfigure starts another process with other settings of COIN.
-func (r *rig) reconfigure(change func(*bursar.Currency)) {
+func (r *harness) reconfigure(change func(*bursar.Currency)) {
 	r.t.Helper()
 	change(&r.currency)
 	var err error
@@ -18,7 +18,7 @@ func (r *rig) reconfigure(change func(*bursar.Currency)) {
 }
 
 // chargeOf is a charge as it is now.
-func (r *rig) chargeOf(w bursar.Wallet) (c bursar.Charge) {
+func (r *harness) chargeOf(w bursar.Wallet) (c bursar.Charge) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		c, err = tx.Charges().Get(ctx, w.AccountID, w.ID)
@@ -27,10 +27,10 @@ func (r *rig) chargeOf(w bursar.Wallet) (c bursar.Charge) {
 	return c
 }
 
-// The minimum of a currency is raised after a charge was made. Anyone who pays what the charge asks for has paid it; anyone who pays
-// less has not, and neither has one who pays to a wallet what is too little by now.
+// The minimum of a currency is raised after a charge was made. Anyone who pays what the charge asks for has paid it;
+// anyone who pays less has not, and neither has one who pays to a wallet what is too little by now.
 func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		paid, short, plain := r.charge(0, 2000), r.charge(1, 2000), r.wallet(2)
 		r.reconfigure(func(c *bursar.Currency) { c.Minimum = bursar.Units(5000) })
@@ -50,10 +50,10 @@ func TestAChargeIsPaidByWhatItsPayerWasAskedFor(t *testing.T) {
 	})
 }
 
-// Two payments reach a charge. The one that pays it is reorged out after it was credited: the other, which stays, pays it then,
-// and the merchant hears of both.
+// Two payments reach a charge. The one that pays it is reorged out after it was credited: the other, which stays, pays
+// it then, and the merchant hears of both.
 func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		charge := r.charge(0, 50_000)
 		r.reconfigure(func(c *bursar.Currency) {
@@ -81,13 +81,14 @@ func TestAChargeIsPaidByThePaymentThatStays(t *testing.T) {
 			t.Errorf("after the first that paid it has left, it is paid: %v, by the same: %v", c.Paid(), c.PaidBy == by)
 		}
 		// The newest comes first.
-		r.wantEvents(0, bursar.EventPaid, bursar.EventDepositReversed, bursar.EventDeposit, bursar.EventPaid, bursar.EventDeposit)
+		r.wantEvents(0, bursar.EventPaid, bursar.EventDepositReversed, bursar.EventDeposit, bursar.EventPaid,
+			bursar.EventDeposit)
 	})
 }
 
 // What was too small to credit is reorged out: it was never anybody's, and nothing of it stays in the books.
 func TestWhatWasTooSmallAndLeavesIsForgotten(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		small := r.pay(w.Address, 999)

@@ -12,13 +12,13 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A connection that breaks at the commit of an order leaves it unknown whether the order stands. It is asked once more, and is
-// taken once: the client gets the order that stands, and not an error.
+// A connection that breaks at the commit of an order leaves it unknown whether the order stands. It is asked once more,
+// and is taken once: the client gets the order that stands, and not an error.
 func TestAnOrderWhoseCommitIsNotAnsweredIsTakenOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		armed, ordered := atomic.Bool{}, atomic.Bool{}
 		broken := errors.New("the connection broke")
-		r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.HasPrefix(what, "INSERT INTO withdrawals") && armed.Swap(false) {
 				ordered.Store(true)
 			}

@@ -17,10 +17,10 @@ const (
 	urgentAtOnce            = 4   // consolidations under way while a payment waits for them; otherwise one
 )
 
-// consolidate orders that many UTXOs are made one: when there are many, at times when fees are low, the smallest first; and when
-// a payment needs more of them than a transaction may use, at any fee within the limits, the largest first. So a large payment
-// is always possible, and is cheap where there was time. Only UTXOs in final blocks are taken that no other outgoing transaction
-// has reserved.
+// consolidate orders that many UTXOs are made one: when there are many, at times when fees are low, the smallest first;
+// and when a payment needs more of them than a transaction may use, at any fee within the limits, the largest first. So
+// a large payment is always possible, and is cheap where there was time. Only UTXOs in final blocks are taken that no
+// other outgoing transaction has reserved.
 func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	id := s.Chain.Capabilities().ID
 	if s.Chain.Capabilities().Model != chain.UTXOModel {
@@ -34,8 +34,15 @@ func (s *Sender) consolidate(ctx context.Context, lease store.Lease, state store
 	if !ok {
 		return fmt.Errorf("chain %s has no currency of its own configured", id)
 	}
-	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
-	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindConsolidation, Payments: []chain.Payment{home}, Change: s.Hot, MaxFee: s.MaxFee}
+	home := chain.Payment{Address: bursar.Address{Base: s.Hot.Base},
+		Amount: bursar.Units(1)} // the unsigned transaction fills in what there is
+	order := chain.TxRequest{
+		ID:       s.IDs.Next(),
+		Kind:     chain.KindConsolidation,
+		Payments: []chain.Payment{home},
+		Change:   s.Hot,
+		MaxFee:   s.MaxFee,
+	}
 	return s.DB.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
@@ -86,16 +93,18 @@ func (s *Sender) completeConsolidation(order *chain.TxRequest) {
 	order.Payments[0].Amount = sumOf(order.UTXOs)
 }
 
-func sumOf(coins []chain.UTXO) (sum bursar.Amount) {
-	for _, c := range coins {
+func sumOf(utxos []chain.UTXO) (sum bursar.Amount) {
+	for _, c := range utxos {
 		sum, _ = sum.Add(c.Amount) // never more than there is of an asset
 	}
 	return sum
 }
 
-// noConsolidation ends a consolidation that is not worth its fee now, or has nothing to make one of. Another one is ordered when
-// there is reason again, and not before the next block: each leaves a row.
-func (s *Sender) noConsolidation(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) (bursar.OutgoingTx, error) {
+// noConsolidation ends a consolidation that is not worth its fee now, or has nothing to make one of. Another one is
+// ordered when there is reason again, and not before the next block: each leaves a row.
+func (s *Sender) noConsolidation(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error,
+) (bursar.OutgoingTx, error) {
 	s.vain = s.asked
 	s.Log.Info("nothing is consolidated now", "spend", p.ID, "chain", p.Chain, "reason", cause)
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {

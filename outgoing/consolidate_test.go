@@ -11,7 +11,7 @@ import (
 )
 
 // scatter credits an account with many deposits of the same amount.
-func (r *rig) scatter(n int, units uint64) {
+func (r *harness) scatter(n int, units uint64) {
 	r.t.Helper()
 	r.step()
 	to := r.wallet(0).Address
@@ -24,7 +24,7 @@ func (r *rig) scatter(n int, units uint64) {
 	}
 }
 
-func (r *rig) utxos() (n int) {
+func (r *harness) utxos() (n int) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		n, err = tx.UTXOs().Count(ctx, r.chain.Capabilities().ID, 1<<40, 1<<20)
@@ -33,14 +33,15 @@ func (r *rig) utxos() (n int) {
 	return n
 }
 
-// An order that needs more UTXOs than one transaction may use is paid all the same: as many as needed are made one first.
+// An order that needs more UTXOs than one transaction may use is paid all the same: as many as needed are made one
+// first.
 func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		n := 5000
 		if r.db.Postgres() || testing.Short() {
 			n = 1500 // the same way, in less time
 		}
-		r.spender.ConsolidateAbove = 1 << 20
+		r.sender.ConsolidateAbove = 1 << 20
 		r.scatter(n, 200_000)
 		before, to := r.available(0), r.chain.Named("outside")
 		w := r.order(uint64(n)*200_000*9/10, to)
@@ -51,8 +52,8 @@ func TestALargeWithdrawalOfManySmallDepositsIsPaid(t *testing.T) {
 
 // While fees are low, many UTXOs become few without anybody asking; while they are not, nothing is spent on that.
 func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
-		r.spender.ConsolidateAbove = 100
+	each(t, coined, func(t *testing.T, r *harness) {
+		r.sender.ConsolidateAbove = 100
 		r.chain.SetRate(40)
 		r.scatter(300, 200_000)
 		for range 5 {
@@ -78,11 +79,11 @@ func TestUTXOsAreConsolidatedWhileFeesAreLow(t *testing.T) {
 // While a payment waits for UTXOs that are worth no fee, one consolidation is tried in a block, and no more: each is a
 // row.
 func TestConsolidationsInVainArePaced(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
-		r.spender.ConsolidateAbove = 1 << 20
+	each(t, coined, func(t *testing.T, r *harness) {
+		r.sender.ConsolidateAbove = 1 << 20
 		r.scatter(600, 200_000)
 		r.order(600*200_000*9/10, r.chain.Named("outside"))
-		r.spender.MaxFee = bursar.Units(1) // nothing can be made one for that
+		r.sender.MaxFee = bursar.Units(1) // nothing can be made one for that
 		r.trouble = true
 		for range 3 {
 			r.step()
@@ -112,7 +113,7 @@ func TestConsolidationsInVainArePaced(t *testing.T) {
 }
 
 // rows counts the outgoing transactions that there ever were.
-func (r *rig) rows() (n int) {
+func (r *harness) rows() (n int) {
 	r.t.Helper()
 	driver, source := "pgx", storetest.URL(r.db)
 	if file, is := strings.CutPrefix(source, "sqlite:"); is {

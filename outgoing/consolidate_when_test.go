@@ -14,7 +14,7 @@ import (
 )
 
 // hold credits account 0 with n UTXOs that come at once, each of one unit more than the one before.
-func (r *rig) hold(n int, units uint64) {
+func (r *harness) hold(n int, units uint64) {
 	r.t.Helper()
 	var payments []chain.Payment
 	to := r.wallet(0).Address
@@ -27,7 +27,7 @@ func (r *rig) hold(n int, units uint64) {
 }
 
 // consolidations are the open transactions that make one UTXO of many.
-func (r *rig) consolidations() (list []bursar.OutgoingTx) {
+func (r *harness) consolidations() (list []bursar.OutgoingTx) {
 	r.t.Helper()
 	for _, p := range r.open() {
 		if p.Kind == string(chain.KindConsolidation) {
@@ -37,12 +37,12 @@ func (r *rig) consolidations() (list []bursar.OutgoingTx) {
 	return list
 }
 
-// claims are what an outgoing transaction uses up.
-func (r *rig) claims(p bursar.OutgoingTx) []string {
+// resources are what an outgoing transaction uses up.
+func (r *harness) resources(p bursar.OutgoingTx) []string {
 	r.t.Helper()
-	var draft chain.UnsignedTx
-	r.must(json.Unmarshal(p.Unsigned, &draft))
-	return draft.Reservations
+	var unsigned chain.UnsignedTx
+	r.must(json.Unmarshal(p.Unsigned, &unsigned))
+	return unsigned.Reservations
 }
 
 // thrifty counts how often it is asked whether fees are low.
@@ -63,9 +63,9 @@ func (c *thrifty) Cheap(ctx context.Context) (bool, error) {
 // As many UTXOs as are configured are made one, and fewer are not; while that is under way nothing else is made one;
 // and a node is asked once in a block whether fees are low, and only where there is something to do.
 func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		node := &thrifty{Chain: r.chain}
-		r.spender.Chain, r.spender.ConsolidateAbove = node, 10
+		r.sender.Chain, r.sender.ConsolidateAbove = node, 10
 		r.step()
 		r.hold(9, 200_000)
 		r.blocks(3)
@@ -93,7 +93,7 @@ func TestOneConsolidationIsUnderWayAtATime(t *testing.T) {
 			wait()
 		}
 		list := r.consolidations()
-		if len(list) != 1 || len(r.claims(list[0])) != 10 || list[0].Versions != 1 {
+		if len(list) != 1 || len(r.resources(list[0])) != 10 || list[0].Versions != 1 {
 			t.Fatalf("%d consolidations are under way", len(list))
 		}
 		r.blocks(12)
@@ -111,11 +111,11 @@ func TestWhichUTXOsAreMadeOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			config := coined
 			config.MaxInputs = 400
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.step()
 				r.hold(420, 2_000_000)
 				first, last := bursar.Units(2_000_000), bursar.Units(2_000_399)
-				r.spender.ConsolidateAbove = 420
+				r.sender.ConsolidateAbove = 420
 				if urgent {
 					r.chain.SetRate(40)
 					r.order(820_000_000, r.chain.Named("outside"))
@@ -128,11 +128,11 @@ func TestWhichUTXOsAreMadeOne(t *testing.T) {
 					r.logOpen(5)
 					t.Fatalf("%d consolidations are under way", len(list))
 				}
-				claims := r.claims(list[0])
-				if len(claims) != 400 {
-					t.Fatalf("it takes %d UTXOs", len(claims))
+				resources := r.resources(list[0])
+				if len(resources) != 400 {
+					t.Fatalf("it takes %d UTXOs", len(resources))
 				}
-				least, most := r.worth(claims[0]), r.worth(claims[399])
+				least, most := r.worth(resources[0]), r.worth(resources[399])
 				if urgent {
 					least, most = most, least
 				}
@@ -144,10 +144,10 @@ func TestWhichUTXOsAreMadeOne(t *testing.T) {
 	}
 }
 
-func (r *rig) worth(claim string) (amount bursar.Amount) {
+func (r *harness) worth(resource string) (amount bursar.Amount) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
-		amount, err = tx.UTXOs().Worth(ctx, r.chain.Capabilities().ID, []string{claim})
+		amount, err = tx.UTXOs().Worth(ctx, r.chain.Capabilities().ID, []string{resource})
 		return err
 	})
 	return amount
@@ -156,11 +156,11 @@ func (r *rig) worth(claim string) (amount bursar.Amount) {
 // Where a payment waits for it, up to four consolidations are under way at once, of two UTXOs or more.
 func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 	for utxos, want := range map[int]int{1: 0, 2: 4} {
-		each(t, coined, func(t *testing.T, r *rig) {
+		each(t, coined, func(t *testing.T, r *harness) {
 			r.step()
 			r.hold(utxos, 100_000_000)
 			r.order(50_000_000, r.chain.Named("outside"))
-			r.chain.Fail(sim.Draft, 1, nil)
+			r.chain.Fail(sim.Build, 1, nil)
 			r.trouble = true
 			r.step()
 			r.halt(byAnn(store.HaltCurrency("COIN"))) // nothing new is built
@@ -179,16 +179,16 @@ func TestConsolidationsForAPaymentAreBounded(t *testing.T) {
 
 // Change that is in no block yet is not made one with others.
 func TestChangeInNoBlockIsNotMadeOneWithOthers(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.hold(10, 10_000_000)
 		w := r.order(1_000_000, r.chain.Named("outside"))
 		r.step()
-		r.spender.ConsolidateAbove = 9
+		r.sender.ConsolidateAbove = 9
 		r.step()
 		list, change := r.consolidations(), r.now(w).TxID
-		if len(list) != 1 || change == "" || len(r.claims(list[0])) != 9 ||
-			strings.Contains(strings.Join(r.claims(list[0]), " "), change) {
+		if len(list) != 1 || change == "" || len(r.resources(list[0])) != 9 ||
+			strings.Contains(strings.Join(r.resources(list[0]), " "), change) {
 			t.Errorf("the change of %s is among what is made one: %+v", change, list)
 		}
 	})
@@ -196,8 +196,8 @@ func TestChangeInNoBlockIsNotMadeOneWithOthers(t *testing.T) {
 
 // A chain that cannot say whether fees are low has nothing made one, but for a payment.
 func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
-		r.spender.Chain, r.spender.ConsolidateAbove = struct{ chain.Chain }{r.chain}, 2
+	each(t, coined, func(t *testing.T, r *harness) {
+		r.sender.Chain, r.sender.ConsolidateAbove = struct{ chain.Chain }{r.chain}, 2
 		r.step()
 		r.hold(5, 100_000)
 		r.blocks(4)
@@ -210,16 +210,16 @@ func TestAChainThatKnowsNoLowFeesConsolidatesNothing(t *testing.T) {
 
 // Without a currency of its own a chain has nothing made one, and the error says so.
 func TestAChainWithoutItsOwnCurrencyConsolidatesNothing(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
-		r.spender.ConsolidateAbove = 2
+	each(t, coined, func(t *testing.T, r *harness) {
+		r.sender.ConsolidateAbove = 2
 		r.step()
 		r.hold(5, 100_000)
 		other := r.currency
 		other.Code, other.Contract = "TOKEN", r.chain.Named("the contract")
 		var err error
-		r.spender.Registry, err = bursar.NewRegistry([]bursar.Currency{other})
+		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{other})
 		r.must(err)
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "no currency of its own") {
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "no currency of its own") {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.nothingOpen()
@@ -227,12 +227,12 @@ func TestAChainWithoutItsOwnCurrencyConsolidatesNothing(t *testing.T) {
 }
 
 // One that loses the lead while it asks whether fees are low orders no consolidation.
-func TestOneThatLostTheLeadConsolidatesNothing(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
-		r.spender.Chain, r.spender.ConsolidateAbove = &thrifty{Chain: r.chain, meanwhile: r.overthrow}, 2
+func TestOneThatLostTheLeaseConsolidatesNothing(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
+		r.sender.Chain, r.sender.ConsolidateAbove = &thrifty{Chain: r.chain, meanwhile: r.overthrow}, 2
 		r.step()
 		r.hold(5, 100_000)
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.nothingOpen()

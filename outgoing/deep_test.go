@@ -11,7 +11,7 @@ import (
 // What was settled, refunded or swept before a reorganisation deeper than finality.
 
 func TestARefundIsTakenBackWhenThePaymentSucceedsAfterAll(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("closed at first")
 		r.chain.Close(to)
 		w := r.order(300_000_000, to)
@@ -26,7 +26,7 @@ func TestARefundIsTakenBackWhenThePaymentSucceedsAfterAll(t *testing.T) {
 }
 
 func TestASettledPaymentIsRefundedWhenItFailsAfterAll(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("closed later")
 		w := r.order(300_000_000, to)
 		r.settle()
@@ -46,7 +46,7 @@ func TestASettledPaymentIsRefundedWhenItFailsAfterAll(t *testing.T) {
 
 // A customer who has spent a refund that turns out to be none owes it, and is frozen.
 func TestARefundThatWasSpentAlreadyIsOwed(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		before, closed, second := r.prepare(), r.chain.Named("closed at first"), r.chain.Named("second")
 		r.chain.Close(closed)
 		w := r.order(600_000_000, closed)
@@ -61,8 +61,8 @@ func TestARefundThatWasSpentAlreadyIsOwed(t *testing.T) {
 			b, err := tx.Ledger().Balance(ctx, ledger.Available(r.accounts[0]), "COIN")
 			owed, negative := b.Net(ledger.Liability)
 			sum, _ := bursar.Sum(w.Amount, w.Fee, again.Amount, again.Fee)
-			if !negative || owed != sum.SubOrZero(before) {
-				t.Errorf("the balance is %s, below zero: %v", owed, negative)
+			if err != nil || !negative || owed != sum.SubOrZero(before) {
+				t.Errorf("the balance is %s, below zero: %v (%v)", owed, negative, err)
 			}
 			account, err := tx.Accounts().Get(ctx, r.accounts[0])
 			if account.Frozen == "" {
@@ -79,7 +79,7 @@ func TestARefundThatWasSpentAlreadyIsOwed(t *testing.T) {
 
 // In another block a transaction may cost something else: what is booked is what the chain took in the end.
 func TestTheFeeOfTheLastBlockIsBooked(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
 		r.settle()
@@ -94,7 +94,7 @@ func TestTheFeeOfTheLastBlockIsBooked(t *testing.T) {
 
 // Both versions of a replaced transaction were final, one after the other.
 func TestAnotherVersionBecomesFinalAfterAll(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
 		r.step()
@@ -121,7 +121,7 @@ func TestAnotherVersionBecomesFinalAfterAll(t *testing.T) {
 
 // What an address holds is right after its sweep was final, was reorged out and came back beside a new deposit.
 func TestASweepThatComesBackTakesNothingElse(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 400_000_000)
@@ -147,8 +147,8 @@ func TestASweepThatComesBackTakesNothingElse(t *testing.T) {
 }
 
 // A bid that lost is made again, byte for byte, when the one that won has been reorged out and is too low once more.
-func TestABidThatLostIsMadeAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestABumpThatLostIsMadeAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		w := r.order(300_000_000, to)
 		r.step()

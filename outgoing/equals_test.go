@@ -10,12 +10,13 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Of two equal withdrawals of one customer the first was sent before the backup and the second after it. What the database has
-// forgotten is the second: taken for the first, which its own transaction pays, it would be paid once more.
+// Of two equal withdrawals of one customer the first was sent before the backup and the second after it. What the
+// database has forgotten is the second: taken for the first, which its own transaction pays, it would be paid once
+// more.
 func TestAForgottenPaymentIsNotTakenForAnEqualOneThatIsSent(t *testing.T) {
 	for name, mined := range map[string]int{"waiting": 0, "in a block": 1} {
 		t.Run(name, func(t *testing.T) {
-			onModels(t, func(t *testing.T, r *rig) {
+			onModels(t, func(t *testing.T, r *harness) {
 				r.prepare()
 				exchange := r.chain.Named("exchange")
 				one := r.order(200_000_000, exchange)
@@ -42,17 +43,20 @@ func TestAForgottenPaymentIsNotTakenForAnEqualOneThatIsSent(t *testing.T) {
 	}
 }
 
-// tronlike is a chain that numbers nothing: what is sent may be included beside an equal payment that the database has forgotten.
-var tronlike = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Expiry: 6, Unnumbered: true}
+// tronlike is a chain that numbers nothing: what is sent may be included beside an equal payment that the database has
+// forgotten.
+var tronlike = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Expiry: 6,
+	Unnumbered: true}
 
-// A payment is sent, and an equal one of a forgotten order is in a block. It is not taken for the one that is sent, which may
-// still be included: an operator is asked. Where that expires instead, it is taken for it, and nobody is paid once more.
+// A payment is sent, and an equal one of a forgotten order is in a block. It is not taken for the one that is sent,
+// which may still be included: an operator is asked. Where that expires instead, it is taken for it, and nobody is paid
+// once more.
 func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 	t.Parallel()
 	for name, included := range map[string]bool{"which is included": true, "which expires": false} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				r := newRig(t, db, tronlike)
+				r := newHarness(t, db, tronlike)
 				r.prepare()
 				r.settle()
 				exchange := r.chain.Named("exchange")
@@ -99,10 +103,10 @@ func TestAForgottenPaymentBesideAnEqualOneInFlight(t *testing.T) {
 }
 
 // sent returns the transaction that pays a withdrawal.
-func (r *rig) sent(w bursar.Withdrawal) (sent chain.SignedTx) {
+func (r *harness) sent(w bursar.Withdrawal) (sent chain.SignedTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		versions, err := tx.Outgoing().Versions(ctx, r.now(w).SpendID)
+		versions, err := tx.Outgoing().Versions(ctx, r.now(w).OutgoingID)
 		if err == nil {
 			sent = chain.SignedTx{TxID: versions[0].TxID, Raw: versions[0].Raw}
 		}

@@ -17,7 +17,8 @@ const (
 	alarmExternal = "foreign_spend" // a key of ours may be in other hands
 )
 
-// Externals takes in the external spends of blocks: transactions from addresses of ours that the database does not know.
+// Externals takes in the external spends of blocks: transactions from addresses of ours that the database does not
+// know.
 type Externals struct {
 	*Inclusions
 	Own chain.Source     // our own address with its key; zero: Hot, opened by the family's hot key
@@ -59,7 +60,7 @@ func (e *Externals) Apply(ctx context.Context, tx *store.Tx, b *follow.Block) er
 			}
 			continue
 		}
-		b.Ours[x.TxID] = found.Spend
+		b.Ours[x.TxID] = found.OutgoingID
 	}
 	return nil
 }
@@ -74,7 +75,9 @@ func (e *Externals) isSettled(ctx context.Context, tx *store.Tx, x chain.Externa
 }
 
 // judgeExternal has the books say what an external spend is. One that is ours begins a recovery: there may be more.
-func (e *Externals) judgeExternal(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend) (found recovery.Finding, err error) {
+func (e *Externals) judgeExternal(
+	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,
+) (found recovery.Finding, err error) {
 	id := e.Capabilities.ID
 	recovering, err := tx.Recoveries().IsOpen(ctx, id)
 	if err != nil {
@@ -86,7 +89,8 @@ func (e *Externals) judgeExternal(ctx context.Context, tx *store.Tx, b *follow.B
 	}
 	e.logFound(tx, b, x, found)
 	if !recovering {
-		cause := fmt.Sprintf("transaction %s in block %d of %s is from our address %s, and this database does not know it: it is older than the chain", x.TxID, b.Ref.Height, id, x.Base)
+		cause := fmt.Sprintf("transaction %s in block %d of %s is from our address %s, and this database does not know "+
+			"it: it is older than the chain", x.TxID, b.Ref.Height, id, x.Base)
 		if err := e.begin(ctx, tx, cause); err != nil {
 			return found, err
 		}
@@ -94,34 +98,45 @@ func (e *Externals) judgeExternal(ctx context.Context, tx *store.Tx, b *follow.B
 	if found.Verdict != recovery.Unclear {
 		return found, nil
 	}
-	return found, tx.Alarms().Raise(ctx, store.Alarm{Chain: id, Kind: recovery.AlarmUnclear, Ref: x.TxID, Message: fmt.Sprintf(
-		"transaction %s in block %d is from our address %s and this database does not know it: %s; say what it was with `bursar recovery status` and `bursar recovery adopt`",
-		x.TxID, b.Ref.Height, x.Base, found.Reason)})
+	return found, tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: id,
+		Kind:  recovery.AlarmUnclear,
+		Ref:   x.TxID,
+		Message: fmt.Sprintf(
+			"transaction %s in block %d is from our address %s and this database does not know it: %s; say what it was with "+
+				"`bursar recovery status` and `bursar recovery adopt`",
+			x.TxID, b.Ref.Height, x.Base, found.Reason),
+	})
 }
 
 func (e *Externals) book(x chain.ExternalSpend) recovery.Book {
-	traits, own := e.Capabilities, e.Own
+	capabilities, own := e.Capabilities, e.Own
 	if own.Base == "" {
-		own = chain.Source{Key: chain.Hot(traits.Family), Base: e.Hot}
+		own = chain.Source{Key: chain.Hot(capabilities.Family), Base: e.Hot}
 	}
-	if own.Base == "" && traits.SharedAddress {
+	if own.Base == "" && capabilities.SharedAddress {
 		own.Base = x.Base // the only address there is
 	}
-	return recovery.Book{Capabilities: traits, Registry: e.Registry, IDs: e.IDs, Hot: own}
+	return recovery.Book{Capabilities: capabilities, Registry: e.Registry, IDs: e.IDs, Hot: own}
 }
 
 func (e *Externals) logFound(tx *store.Tx, b *follow.Block, x chain.ExternalSpend, found recovery.Finding) {
 	tx.After(func() {
-		e.Log.Warn("external spend recorded", "chain", e.Capabilities.ID, "hash", x.TxID, "height", b.Ref.Height, "address", x.Base,
-			"verdict", found.Verdict, "spend", found.Spend, "reason", found.Reason)
+		e.Log.Warn("external spend recorded", "chain", e.Capabilities.ID, "hash", x.TxID, "height", b.Ref.Height, "address",
+			x.Base,
+			"verdict", found.Verdict, "spend", found.OutgoingID, "reason", found.Reason)
 	})
 }
 
 // haltForExternalSpend stops payments on the chain, and on every chain that shares its keys.
-func (e *Externals) haltForExternalSpend(ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend) error {
-	reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height, x.Base)
+func (e *Externals) haltForExternalSpend(
+	ctx context.Context, tx *store.Tx, b *follow.Block, x chain.ExternalSpend,
+) error {
+	reason := fmt.Sprintf("transaction %s in block %d spends from our address %s and is not ours", x.TxID, b.Ref.Height,
+		x.Base)
 	e.Log.Error("a key of ours is in other hands", "chain", e.Capabilities.ID, "hash", x.TxID, "address", x.Base)
-	reason, err := tx.Halts().PutSharing(ctx, e.Capabilities.ID, store.Halt{Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: reason}, e.Kin)
+	reason, err := tx.Halts().PutSharing(ctx, e.Capabilities.ID,
+		store.Halt{Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: reason}, e.Kin)
 	if err != nil {
 		return err
 	}

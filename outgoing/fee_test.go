@@ -11,10 +11,10 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// A payment that was final and was reorged out by a reorganisation deeper than finality is replaced like any that waits; and
-// it has cost one fee, that of the bid which counts.
-func TestWhatWasFinalCanBeOutbidAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+// A payment that was final and was reorged out by a reorganisation deeper than finality is replaced like any that
+// waits; and it has cost one fee, that of the bid which counts.
+func TestWhatWasFinalCanBeBumpedAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
@@ -43,11 +43,12 @@ func TestWhatWasFinalCanBeOutbidAgain(t *testing.T) {
 	})
 }
 
-// A sweep that was final, was reorged out by a reorganisation deeper than finality together with what it moved, and expired
-// has cost nothing.
+// A sweep that was final, was reorged out by a reorganisation deeper than finality together with what it moved, and
+// expired has cost nothing.
 func TestNoFeeIsBookedForWhatExpired(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})
+		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
+			Expiry: 6})
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
 		r.chain.Mine(3)

@@ -14,7 +14,7 @@ import (
 )
 
 // charged sets a fee of an account for the one currency.
-func (r *rig) charged(account int, kind bursar.FeeKind, fee bursar.Fee) {
+func (r *harness) charged(account int, kind bursar.FeeKind, fee bursar.Fee) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: r.accounts[account], Currency: "COIN", Kind: kind, Fee: fee})
@@ -22,7 +22,7 @@ func (r *rig) charged(account int, kind bursar.FeeKind, fee bursar.Fee) {
 }
 
 // income returns what the operator has taken.
-func (r *rig) income(account ledger.Account) bursar.Amount {
+func (r *harness) income(account ledger.Account) bursar.Amount {
 	r.t.Helper()
 	var b ledger.Balance
 	r.view(func(tx *store.Tx) (err error) {
@@ -33,10 +33,10 @@ func (r *rig) income(account ledger.Account) bursar.Amount {
 	return amount
 }
 
-// An account's own fees count for what is credited and ordered after they were set. What the order told is what is taken,
-// and what is given back where it is not paid.
+// An account's own fees count for what is credited and ordered after they were set. What the order told is what is
+// taken, and what is given back where it is not paid.
 func TestAnAccountsOwnFees(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 100_000_000)
@@ -65,7 +65,8 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		r.settle()
 		got, err := r.withdrawals.Get(ctx, r.accounts[0], order.ID)
 		r.must(err)
-		if spent, _ := bursar.Sum(order.Amount, order.Fee); got.Status != bursar.WithdrawalConfirmed || got.Fee != order.Fee || r.available(0) != before.SubOrZero(spent) {
+		if spent, _ := bursar.Sum(order.Amount, order.Fee); got.Status != bursar.WithdrawalConfirmed ||
+			got.Fee != order.Fee || r.available(0) != before.SubOrZero(spent) {
 			t.Errorf("after %s were spent of %s there are %s: %+v", spent, before, r.available(0), got)
 		}
 		if got := r.income(ledger.WithdrawalFees); got != order.Fee {
@@ -73,7 +74,8 @@ func TestAnAccountsOwnFees(t *testing.T) {
 		}
 		next, err := r.withdraw(0, 10_000_001, r.chain.Named("outsider"))
 		r.must(err)
-		if quote, err := r.chain.Quote(ctx, chain.Payment{Address: next.Address, Amount: next.Amount}); err != nil || next.Fee != quote {
+		if quote, err := r.chain.Quote(ctx, chain.Payment{Address: next.Address, Amount: next.Amount}); err != nil ||
+			next.Fee != quote {
 			t.Errorf("by the currency's fee again the order costs %s, the network %s, %v", next.Fee, quote, err)
 		}
 		r.settle()
@@ -83,7 +85,7 @@ func TestAnAccountsOwnFees(t *testing.T) {
 
 // The network's fee is added to an account's own where that says so.
 func TestTheNetworksFeeBesideAnAccountsOwn(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
 		r.chain.Mine(3)
@@ -99,10 +101,10 @@ func TestTheNetworksFeeBesideAnAccountsOwn(t *testing.T) {
 	})
 }
 
-// Of a transfer within the service the sender pays its fee for withdrawals, without a network's, and the receiver its own
-// for deposits.
+// Of a transfer within the service the sender pays its fee for withdrawals, without a network's, and the receiver its
+// own for deposits.
 func TestFeesOfATransferWithin(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
 		r.chain.Mine(3)
@@ -130,7 +132,7 @@ func TestFeesOfATransferWithin(t *testing.T) {
 
 // A fee takes nothing from an account below zero: a deposit helps it by what the fee leaves, and never harms it.
 func TestAFeeNeverTakesBelowZero(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		gone := r.pay(w.Address, 100_000_000)
@@ -160,7 +162,7 @@ func TestAFeeNeverTakesBelowZero(t *testing.T) {
 }
 
 // below returns by how much an account is below zero.
-func (r *rig) below(account int) bursar.Amount {
+func (r *harness) below(account int) bursar.Amount {
 	r.t.Helper()
 	var b ledger.Balance
 	r.view(func(tx *store.Tx) (err error) {
@@ -178,11 +180,12 @@ func (r *rig) below(account int) bursar.Amount {
 // answer as in the books, on either database.
 func TestADepositIsWhatIsCreditedAndWhatIsTaken(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
+		r := newHarness(t, db, sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
 		r.step()
 		w := r.wallet(0)
 		rapid.Check(t, func(t *rapid.T) {
-			fee := bursar.Fee{Millionths: rapid.Uint32Range(0, 1_000_000).Draw(t, "millionths"), Fixed: bursar.Units(rapid.Uint64().Draw(t, "fixed"))}
+			fee := bursar.Fee{Millionths: rapid.Uint32Range(0, 1_000_000).Draw(t, "millionths"),
+				Fixed: bursar.Units(rapid.Uint64().Draw(t, "fixed"))}
 			if rapid.Bool().Draw(t, "small") {
 				fee.Fixed = bursar.Units(rapid.Uint64Range(0, 5000).Draw(t, "fixed"))
 			}

@@ -7,10 +7,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// The double-spender's pattern: a deposit, everything ordered, and the deposit reorged out. What is queued and what waits for
-// an operator does not leave while the account is frozen; once the deposit is back, it does.
+// The double-spender's pattern: a deposit, everything ordered, and the deposit reorged out. What is queued and what
+// waits for an operator does not leave while the account is frozen; once the deposit is back, it does.
 func TestAFrozenAccountsWithdrawalsDoNotLeave(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(1).Address, 900_000_000) // an honest customer's
 		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -66,9 +66,11 @@ func TestAFrozenAccountsWithdrawalsDoNotLeave(t *testing.T) {
 	})
 }
 
-func (r *rig) halt(h store.Halt) { r.do(func(tx *store.Tx) error { return tx.Halts().Put(ctx, h) }) }
+func (r *harness) halt(h store.Halt) {
+	r.do(func(tx *store.Tx) error { return tx.Halts().Put(ctx, h) })
+}
 
-func (r *rig) resume(h store.Halt) {
+func (r *harness) resume(h store.Halt) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		if n, err := tx.Halts().Lift(ctx, h.Scope, h.Kind, h.Ref); err != nil || n != 1 {
@@ -78,13 +80,14 @@ func (r *rig) resume(h store.Halt) {
 	})
 }
 
-func (r *rig) freezeOf(account int) store.Halt {
-	return store.Halt{Scope: store.HaltAccount(r.accounts[account]), Kind: store.HaltByOperator, Reason: "a call from the police", Actor: "ann"}
+func (r *harness) freezeOf(account int) store.Halt {
+	return store.Halt{Scope: store.HaltAccount(r.accounts[account]), Kind: store.HaltByOperator,
+		Reason: "a call from the police", Actor: "ann"}
 }
 
 // A freeze of an operator and one of a reorganisation stand side by side: the end of one does not end the other.
 func TestFreezesEndOneByOne(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		gone := r.pay(r.wallet(0).Address, 900_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -111,7 +114,7 @@ func TestFreezesEndOneByOne(t *testing.T) {
 
 // A batch that was taken up and even reserved is split: the frozen account's withdrawal waits, the others leave.
 func TestABatchIsSplit(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.pay(r.wallet(1).Address, 900_000_000)
 		r.chain.Mine(3)
@@ -124,12 +127,12 @@ func TestABatchIsSplit(t *testing.T) {
 		}
 		r.signer, r.trouble = nil, true // nothing is signed yet, and the process ends there
 		r.restart()
-		r.spender.Signer = mute{}
+		r.sender.Signer = mute{}
 		r.step()
 		r.halt(r.freezeOf(0))
 		r.trouble = false
 		r.restart()
-		r.spender.Signer = honest(r)
+		r.sender.Signer = honest(r)
 		r.stepAndMine(8)
 		for i, w := range orders {
 			want := w.Amount
@@ -151,7 +154,7 @@ func TestABatchIsSplit(t *testing.T) {
 	})
 }
 
-func (r *rig) stepAndMine(n int) {
+func (r *harness) stepAndMine(n int) {
 	r.t.Helper()
 	for range n {
 		r.step()
@@ -160,11 +163,11 @@ func (r *rig) stepAndMine(n int) {
 	r.step()
 }
 
-// Two deposits are reversed. One is back and final, the other is only seen again: the account stays frozen, for that block may be
-// reorged out as well, and an order that was queued would leave out of other people's money. The freeze ends once all of it is
-// credited.
+// Two deposits are reversed. One is back and final, the other is only seen again: the account stays frozen, for that
+// block may be reorged out as well, and an order that was queued would leave out of other people's money. The freeze
+// ends once all of it is credited.
 func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(bursar.Address{Base: r.hot.Base}, 2_000_000_000)
@@ -172,7 +175,8 @@ func TestAFreezeLastsUntilAllThatWasReversedIsCredited(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		r.do(func(tx *store.Tx) error { // the order waits for whatever reason
-			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "a look"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator,
+				Reason: "a look"})
 		})
 		order := r.order(900_000_000, r.chain.Named("double spender"))
 		r.undo(first, first, second)

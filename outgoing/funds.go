@@ -11,16 +11,23 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// lacksFunds leaves an outgoing transaction waiting for what the paying address lacks; several withdrawals at once that are too much go back
-// into the queue, to be tried in smaller company.
-func (s *Sender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, funds *chain.NeedsFundsError) (bursar.OutgoingTx, error) {
+// lacksFunds leaves an outgoing transaction waiting for what the paying address lacks; several withdrawals at once that
+// are too much go back into the queue, to be tried in smaller company.
+func (s *Sender) lacksFunds(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, funds *chain.NeedsFundsError,
+) (bursar.OutgoingTx, error) {
 	if p.Kind == string(chain.KindSweep) {
 		return s.cannotSweep(ctx, lease, p, order, funds)
 	}
 	if len(order.Payments) > 1 {
 		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
 	}
-	wait := bursar.OutgoingTx{WaitsFor: bursar.WaitsForFunds, Lacks: p.Currency, Missing: funds.Missing, Needed: funds.Missing}
+	wait := bursar.OutgoingTx{
+		WaitsFor: bursar.WaitsForFunds,
+		Lacks:    p.Currency,
+		Missing:  funds.Missing,
+		Needed:   funds.Missing,
+	}
 	if currency, known := s.Registry.Asset(p.Chain, funds.Contract); known {
 		wait.Lacks = currency.Code
 	}
@@ -30,17 +37,21 @@ func (s *Sender) lacksFunds(ctx context.Context, lease store.Lease, p bursar.Out
 	return p, s.waits(ctx, lease, p, wait, funds)
 }
 
-// tooMuch leaves an outgoing transaction waiting that the network asks too much for, or that too many UTXOs would be needed for; several
-// withdrawals at once are tried in smaller company.
-func (s *Sender) tooMuch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, what bursar.OutgoingWait, cause error) (bursar.OutgoingTx, error) {
+// tooMuch leaves an outgoing transaction waiting that the network asks too much for, or that too many UTXOs would be
+// needed for; several withdrawals at once are tried in smaller company.
+func (s *Sender) tooMuch(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
+	what bursar.OutgoingWait, cause error) (bursar.OutgoingTx, error) {
 	if len(order.Payments) > 1 {
 		return s.inSmallerCompany(ctx, lease, p, len(order.Payments))
 	}
 	return p, s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: what}, cause)
 }
 
-// inSmallerCompany puts the withdrawals of an outgoing transaction back into the queue, of which half as many are taken together next.
-func (s *Sender) inSmallerCompany(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int) (bursar.OutgoingTx, error) {
+// inSmallerCompany puts the withdrawals of an outgoing transaction back into the queue, of which half as many are taken
+// together next.
+func (s *Sender) inSmallerCompany(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, n int,
+) (bursar.OutgoingTx, error) {
 	s.batch[p.Currency] = max(1, n/2)
 	return s.requeue(ctx, lease, p)
 }
@@ -104,7 +115,9 @@ func (s *Sender) alarmShortages(ctx context.Context, lease store.Lease) error {
 }
 
 // compareAlarms takes from wanted what is raised already as it shall be, and returns what is raised and shall not be.
-func compareAlarms(ctx context.Context, tx *store.Tx, id bursar.ChainID, wanted map[store.Alarm]bool) (stale []store.Alarm, err error) {
+func compareAlarms(
+	ctx context.Context, tx *store.Tx, id bursar.ChainID, wanted map[store.Alarm]bool,
+) (stale []store.Alarm, err error) {
 	refs := map[string]bool{}
 	for a := range wanted {
 		refs[a.Kind+a.Ref] = true
@@ -143,11 +156,13 @@ func (s *Sender) alarmOf(short store.Shortage) (store.Alarm, bool) {
 				currency.Exact(short.Missing), currency.Code, waiting, id, s.Hot.Base)}, true
 	case bursar.WaitsForFee:
 		return store.Alarm{Chain: id, Kind: alarmFee, Ref: ref,
-			Message: fmt.Sprintf("%s of %s on %s wait because the network asks a higher fee than is allowed: wait for lower fees, or raise max_fee, the signer's too",
+			Message: fmt.Sprintf("%s of %s on %s wait because the network asks a higher fee than is allowed: wait for lower "+
+				"fees, or raise max_fee, the signer's too",
 				waiting, currency.Code, id)}, true
 	case bursar.WaitsForInputs:
 		return store.Alarm{Chain: id, Kind: alarmInputs, Ref: ref,
-			Message: fmt.Sprintf("%s of %s on %s need more UTXOs than one transaction may use: wait for consolidation, or send a large amount to %s",
+			Message: fmt.Sprintf("%s of %s on %s need more UTXOs than one transaction may use: wait for consolidation, or "+
+				"send a large amount to %s",
 				waiting, currency.Code, id, s.Hot.Base)}, true
 	}
 	return store.Alarm{}, false

@@ -33,11 +33,11 @@ func (c *unwilling) Build(ctx context.Context, order chain.TxRequest) (chain.Uns
 }
 
 // written counts the transactions that one step of the spender takes the lead's lock for, or writes in.
-func (r *rig) written() (n int) {
+func (r *harness) written() (n int) {
 	r.t.Helper()
-	db := r.spender.DB
+	db := r.sender.DB
 	writes := false
-	r.spender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+	r.sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 		if at == store.Beginning {
 			writes = false
 		}
@@ -48,19 +48,19 @@ func (r *rig) written() (n int) {
 		}
 		return nil
 	}})
-	_ = r.spender.Step(ctx, r.lease)
-	r.spender.DB = db
+	_ = r.sender.Step(ctx, r.lease)
+	r.sender.DB = db
 	return n
 }
 
 // What a payment waits for is noted whenever any of it changes, with the cause, and not again while nothing does.
 // Only what an operator can do something about is alarmed, once, and the alarm ends with what it is about.
 func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		node := &unwilling{Chain: r.chain}
-		r.spender.Chain = node
+		r.sender.Chain = node
 		token, err := r.registry.Get("TOKEN")
 		r.must(err)
 		r.order(1_000_000, r.chain.Named("outside"))
@@ -118,7 +118,7 @@ func TestWhatAPaymentWaitsForIsNoted(t *testing.T) {
 }
 
 // alarmOf says since when the one open alarm of a kind is open, and what it says.
-func (r *rig) alarmOf(kind string) (since time.Time, message string) {
+func (r *harness) alarmOf(kind string) (since time.Time, message string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Alarms().OfKind(ctx, kind)
@@ -131,12 +131,12 @@ func (r *rig) alarmOf(kind string) (since time.Time, message string) {
 }
 
 // One that loses the lead while it asks a node raises no alarm any more, and ends none.
-func TestOneThatLostTheLeadAlarmsNothing(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestOneThatLostTheLeaseRaisesNoAlarm(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		node := &unwilling{Chain: r.chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
-		r.spender.Chain = node
+		r.sender.Chain = node
 		r.order(1_000_000, r.chain.Named("outside"))
 		r.step()
 		r.step()
@@ -144,7 +144,7 @@ func TestOneThatLostTheLeadAlarmsNothing(t *testing.T) {
 			return tx.Alarms().Resolve(ctx, "funds_low", string(r.chain.Capabilities().ID)+":COIN")
 		})
 		node.meanwhile = r.overthrow
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.wantAlarms()
@@ -154,11 +154,11 @@ func TestOneThatLostTheLeadAlarmsNothing(t *testing.T) {
 // Each of two currencies that payments lack has its alarm at once. What no operator can do anything about has none,
 // nor has what is of a currency that is configured no more.
 func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 5_000)
 		r.settle()
-		r.spender.Chain = &unwilling{Chain: r.chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
+		r.sender.Chain = &unwilling{Chain: r.chain, because: &chain.NeedsFundsError{Missing: bursar.Units(30)}}
 		r.order(1_000_000, r.chain.Named("outside"))
 		r.step()
 		r.wantAlarms("funds_low")
@@ -176,7 +176,7 @@ func TestOnlyWhatCanBeHelpedIsAlarmed(t *testing.T) {
 			r.wantAlarms()
 			r.resume(byAnn(store.HaltAll))
 		}
-		r.spender.Chain = &unwilling{Chain: r.chain, because: &chain.TooDearError{Fee: bursar.Units(9),
+		r.sender.Chain = &unwilling{Chain: r.chain, because: &chain.TooDearError{Fee: bursar.Units(9),
 			Limit: bursar.Units(8)}}
 		r.orderOf(0, "TOKEN", 1_000, r.chain.Named("outside"))
 		r.step()
@@ -192,10 +192,10 @@ func TestABatchThatIsTooMuchIsPaidInParts(t *testing.T) {
 		&chain.TooDearError{Fee: bursar.Units(9), Limit: bursar.Units(8)},
 		&chain.TooManyInputsError{Limit: 3},
 	} {
-		each(t, coined, func(t *testing.T, r *rig) {
+		each(t, coined, func(t *testing.T, r *harness) {
 			r.prepare()
 			r.settle()
-			r.spender.Chain = &unwilling{Chain: r.chain, because: because, above: 2}
+			r.sender.Chain = &unwilling{Chain: r.chain, because: because, above: 2}
 			var list []bursar.Withdrawal
 			for range 4 {
 				list = append(list, r.order(1_000_000, r.chain.Named("outside")))

@@ -11,10 +11,10 @@ import (
 )
 
 // lackingGas has a sweep of a token wait for gas that nobody can pay.
-func (r *rig) lackingGas() bursar.Wallet {
+func (r *harness) lackingGas() bursar.Wallet {
 	r.t.Helper()
 	r.withTokens()
-	r.spender.GasFromCustomers = true
+	r.sender.GasFromCustomers = true
 	r.step()
 	w := r.walletOf(0, "TOKEN")
 	r.give("TOKEN", w.Address, 50_000)
@@ -24,7 +24,7 @@ func (r *rig) lackingGas() bursar.Wallet {
 }
 
 // sweeping is the open sweep.
-func (r *rig) sweeping() bursar.OutgoingTx {
+func (r *harness) sweeping() bursar.OutgoingTx {
 	r.t.Helper()
 	for _, p := range r.open() {
 		if p.Share == bursar.ShareSweep {
@@ -38,7 +38,7 @@ func (r *rig) sweeping() bursar.OutgoingTx {
 // A sweep that waits for gas says how much of what it lacks. That follows the fees, and nothing is written while they
 // stay.
 func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w := r.lackingGas()
 		low := r.sweeping()
 		if low.WaitsFor != bursar.WaitsForGas || low.Lacks != "COIN" || low.Missing.IsZero() || low.Needed != low.Missing ||
@@ -65,10 +65,10 @@ func TestASweepSaysHowMuchGasItLacks(t *testing.T) {
 
 // Gas that costs more than any sweep may is not ordered: the sweep waits for lower fees, and says so.
 func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
-		r.spender.MaxFee = bursar.Units(2_000_000)
+		r.sender.MaxFee = bursar.Units(2_000_000)
 		r.chain.SetRate(100)
 		w := r.walletOf(0, "TOKEN")
 		r.give("TOKEN", w.Address, 50_000)
@@ -86,13 +86,13 @@ func TestGasThatIsTooDearIsNotOrdered(t *testing.T) {
 
 // Without a native asset in the configuration there is no gas: the sweep waits, and the operator reads what is missing.
 func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
-		known := r.spender.Registry
+		known := r.sender.Registry
 		token, err := known.Get("TOKEN")
 		r.must(err)
-		r.spender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
+		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
 		r.must(err)
 		w := r.walletOf(0, "TOKEN")
 		r.give("TOKEN", w.Address, 50_000)
@@ -101,7 +101,7 @@ func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 		if got := r.sweeping(); !strings.Contains(got.Error, "no native asset configured") || len(r.topUps()) > 0 {
 			t.Errorf("%q is read, top-ups are %v", got.Error, r.topUps())
 		}
-		r.spender.Registry = known
+		r.sender.Registry = known
 		r.blocks(12)
 		r.nothingOpen()
 	})
@@ -110,7 +110,7 @@ func TestWithoutANativeAssetNoGasIsOrdered(t *testing.T) {
 // A sweep of a token has too little gas for a higher fee: gas is sent for that, once, and the sweep is sent again
 // meanwhile.
 func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		w := r.walletOf(0, "TOKEN")
@@ -128,7 +128,7 @@ func TestASweepThatLacksGasForABumpGetsIt(t *testing.T) {
 		r.trouble = true
 		r.chain.Mine(3)
 		r.catchUp()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		open = r.open()
 		gas, err := outgoing.Order(open[len(open)-1])
 		r.must(err)

@@ -12,7 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// HeldError says why an outgoing transaction waits although nothing is wrong with it: it goes on once the reason is over.
+// HeldError says why an outgoing transaction waits although nothing is wrong with it: it goes on once the reason is
+// over.
 type HeldError struct {
 	Reason   string      // one sentence for operators
 	Accounts []bursar.ID // whose withdrawals alone are held; none: the transaction as a whole is
@@ -36,21 +37,22 @@ const (
 
 // passage is an outgoing transaction at the gate.
 type passage struct {
-	spend bursar.OutgoingTx
-	order chain.TxRequest
-	step  step
-	lease store.Lease
+	outgoingTx bursar.OutgoingTx
+	order      chain.TxRequest
+	step       step
+	lease      store.Lease
 }
 
 // gate says why an outgoing transaction may not take its next step now: a *HeldError, or nil while it may. It reads the
-// database as the transaction sees it. Withdrawals, returns, sweeps and gas top-ups alike pass it before they are drafted, in
-// the transaction that makes their reservation, immediately before the signer is asked, in the transaction that keeps the
-// signed bytes, before those are sent for the first time, and before each fee bump. What was sent is sent again whatever the
-// gate says: only the final chain ends it.
+// database as the transaction sees it. Withdrawals, returns, sweeps and gas top-ups alike pass it before they are
+// drafted, in the transaction that makes their reservation, immediately before the signer is asked, in the transaction
+// that keeps the signed bytes, before those are sent for the first time, and before each fee bump. What was sent is
+// sent again whatever the gate says: only the final chain ends it.
 //
 // A condition is a method of its own in a file gate_<name>.go; it is added here.
 func (s *Sender) gate(ctx context.Context, tx *store.Tx, p passage) error {
-	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder, s.utxosAreThere, s.owed, s.notOutOfGas} {
+	for _, condition := range []func(context.Context, *store.Tx, passage) error{s.notHalted, s.notFrozen, s.inOrder,
+		s.utxosAreThere, s.owed, s.notOutOfGas} {
 		if err := condition(ctx, tx, p); err != nil {
 			return err
 		}
@@ -78,9 +80,10 @@ func (s *Sender) notHalted(ctx context.Context, tx *store.Tx, p passage) error {
 
 // scopes names what would have to be halted to halt an outgoing transaction, accounts left aside.
 func (s *Sender) scopes(p passage) []store.HaltScope {
-	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.spend.Chain), store.HaltCurrency(p.spend.Currency)}
+	scopes := []store.HaltScope{store.HaltAll, store.HaltChain(p.outgoingTx.Chain),
+		store.HaltCurrency(p.outgoingTx.Currency)}
 	for _, payment := range p.order.Payments {
-		if currency, configured := s.Registry.Asset(p.spend.Chain, payment.Contract); configured {
+		if currency, configured := s.Registry.Asset(p.outgoingTx.Chain, payment.Contract); configured {
 			scopes = append(scopes, store.HaltCurrency(currency.Code))
 		}
 	}
@@ -90,10 +93,10 @@ func (s *Sender) scopes(p passage) []store.HaltScope {
 // notFrozen holds the withdrawals of frozen accounts back until they are signed. From then on others depend on the
 // transaction, by a batch or by its nonce, and the bytes may be with somebody: it is sent, and its fee is bumped.
 func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
-	if p.spend.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign {
+	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step != stepBuild && p.step != stepSign {
 		return nil
 	}
-	frozen, err := tx.Accounts().FrozenPaidBy(ctx, p.spend.ID)
+	frozen, err := tx.Accounts().FrozenPaidBy(ctx, p.outgoingTx.ID)
 	if err != nil || len(frozen) == 0 {
 		return err
 	}
@@ -105,9 +108,9 @@ func (s *Sender) notFrozen(ctx context.Context, tx *store.Tx, p passage) error {
 	return held
 }
 
-// pass takes an unsigned outgoing transaction through the gate. One that is held gives back what it reserved, so that it is in
-// nobody's way, and waits as new with the reason as its error. Where only some accounts are held, its withdrawals go back into
-// the queue: the others are taken up again without those.
+// pass takes an unsigned outgoing transaction through the gate. One that is held gives back what it reserved, so that
+// it is in nobody's way, and waits as new with the reason as its error. Where only some accounts are held, its
+// withdrawals go back into the queue: the others are taken up again without those.
 func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	order, err := Order(p)
 	if err != nil {
@@ -137,7 +140,9 @@ func (s *Sender) pass(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 }
 
 // release gives back what an unsigned outgoing transaction reserved; it is drafted again, later or at once.
-func (s *Sender) release(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, reason string) (bursar.OutgoingTx, error) {
+func (s *Sender) release(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, reason string,
+) (bursar.OutgoingTx, error) {
 	return s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if err := s.giveBackUnsigned(ctx, tx, now); err != nil {
 			return err
@@ -152,14 +157,15 @@ func (s *Sender) giveBackUnsigned(ctx context.Context, tx *store.Tx, p bursar.Ou
 	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}
-	draft, err := readUnsigned(p)
+	unsigned, err := readUnsigned(p)
 	if err != nil {
 		return err
 	}
-	return s.giveBack(ctx, tx, p, draft.Reservations)
+	return s.giveBack(ctx, tx, p, unsigned.Reservations)
 }
 
-// passSigned takes signed bytes through the gate that nobody is known to have been sent. While they are held they may expire.
+// passSigned takes signed bytes through the gate that nobody is known to have been sent. While they are held they may
+// expire.
 func (s *Sender) passSigned(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	order, err := Order(p)
 	if err != nil {
@@ -190,9 +196,10 @@ func (s *Sender) served(ctx context.Context, tx *store.Tx) ([]bursar.CurrencyCod
 	return Served(ctx, tx, s.Registry, s.Chain.Capabilities().ID, s.Suspended)
 }
 
-// Served returns the codes of a chain's currencies in their order, without those that are halted and those for which suspended,
-// which may be nil, gives a reason.
-func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bursar.ChainID, suspended func(bursar.CurrencyCode) string) ([]bursar.CurrencyCode, error) {
+// Served returns the codes of a chain's currencies in their order, without those that are halted and those for which
+// suspended, which may be nil, gives a reason.
+func Served(ctx context.Context, tx *store.Tx, registry *bursar.Registry, id bursar.ChainID,
+	suspended func(bursar.CurrencyCode) string) ([]bursar.CurrencyCode, error) {
 	codes := registry.Served(id, suspended)
 	scopes := make([]store.HaltScope, len(codes))
 	for i, code := range codes {

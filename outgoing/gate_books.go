@@ -29,14 +29,14 @@ func (s *Sender) auditOnce(ctx context.Context) error {
 	return nil
 }
 
-// owed holds back an outgoing transaction that pays others than those whom the books owe: its payments have to be, to the
-// unit, those of withdrawals or of a return whose facts are as they were taken, whose money is held, and whose hold has been
-// audited. Sweeps and gas top-ups pay ourselves; the signer sees to that.
+// owed holds back an outgoing transaction that pays others than those whom the books owe: its payments have to be, to
+// the unit, those of withdrawals or of a return whose facts are as they were taken, whose money is held, and whose hold
+// has been audited. Sweeps and gas top-ups pay ourselves; the signer sees to that.
 func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
-	if p.spend.Kind != string(chain.KindWithdrawal) || p.step == stepSend {
+	if p.outgoingTx.Kind != string(chain.KindWithdrawal) || p.step == stepSend {
 		return nil // signed bytes pay what was checked when they were signed
 	}
-	orders, err := tx.Outgoing().OrdersPaid(ctx, p.spend.ID)
+	orders, err := tx.Outgoing().OrdersPaid(ctx, p.outgoingTx.ID)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,8 @@ func (s *Sender) owed(ctx context.Context, tx *store.Tx, p passage) error {
 		ids = append(ids, o.ID)
 	}
 	if !slices.Equal(payments, p.order.Payments) {
-		return &HeldError{Reason: "its payments are not those of the orders that it is for: somebody changed them in the database"}
+		return &HeldError{Reason: "its payments are not those of the orders that it is for: somebody changed them in the " +
+			"database"}
 	}
 	why, err := tx.Withdrawals().NotOwed(ctx, ids, s.Books != nil)
 	if err != nil {
@@ -71,9 +72,10 @@ func (s *Sender) notPaidAlready(ctx context.Context, tx *store.Tx, p passage, or
 	if s.Marks == nil {
 		return nil
 	}
-	other, err := s.Marks.PaidBy(ctx, tx, p.spend, orders)
+	other, err := s.Marks.PaidBy(ctx, tx, p.outgoingTx, orders)
 	if err != nil || other.IsZero() {
 		return err
 	}
-	return &HeldError{Reason: fmt.Sprintf("outgoing transaction %s pays it already: somebody changed the orders in the database", other)}
+	return &HeldError{Reason: fmt.Sprintf("outgoing transaction %s pays it already: somebody changed the orders in the "+
+		"database", other)}
 }

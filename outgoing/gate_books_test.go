@@ -15,7 +15,7 @@ import (
 )
 
 // intruded is a rig whose books are sealed and audited, and an intruder's own way into its database.
-func intruded(t *testing.T, test func(t *testing.T, r *rig, attack func(query string, args ...any))) {
+func intruded(t *testing.T, test func(t *testing.T, r *harness, attack func(query string, args ...any))) {
 	for name, config := range map[string]struct{ numbered bool }{"coins": {}, "nonce": {true}} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -24,8 +24,8 @@ func intruded(t *testing.T, test func(t *testing.T, r *rig, attack func(query st
 				if config.numbered {
 					kind = numbered
 				}
-				r := newRig(t, db, kind)
-				r.spender.Books = &audit.Auditor{DB: db, Registry: r.registry, Log: slog.New(slog.DiscardHandler)}
+				r := newHarness(t, db, kind)
+				r.sender.Books = &audit.Auditor{DB: db, Registry: r.registry, Log: slog.New(slog.DiscardHandler)}
 				test(t, r, intruder(t, db))
 			})
 		})
@@ -55,7 +55,7 @@ func intruder(t *testing.T, db *store.DB) func(query string, args ...any) {
 }
 
 // nothingLeaves takes steps and checks that the attack is noticed and nobody is paid.
-func (r *rig) nothingLeaves(names ...string) {
+func (r *harness) nothingLeaves(names ...string) {
 	r.t.Helper()
 	r.trouble = true // the queue itself may refuse to be read
 	for range 8 {
@@ -63,7 +63,7 @@ func (r *rig) nothingLeaves(names ...string) {
 		r.chain.Mine(1)
 	}
 	r.trouble = false
-	r.must(r.spender.Books.CatchUp(ctx))
+	r.must(r.sender.Books.CatchUp(ctx))
 	for _, name := range names {
 		if got := r.chain.Balance(r.chain.Named(name), ""); !got.IsZero() {
 			r.t.Errorf("%s was paid to %s", got, name)
@@ -71,7 +71,7 @@ func (r *rig) nothingLeaves(names ...string) {
 	}
 }
 
-func (r *rig) halted() (halted bool) {
+func (r *harness) halted() (halted bool) {
 	r.view(func(tx *store.Tx) error {
 		halts, err := tx.Halts().List(ctx)
 		for _, h := range halts {
@@ -84,7 +84,7 @@ func (r *rig) halted() (halted bool) {
 
 // Somebody who raises a balance in the database and withdraws it by the API is not paid.
 func TestARaisedBalanceIsNotPaid(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		attack(`UPDATE balances SET credits = '900000000' WHERE account = $1`, string(ledger.Available(r.accounts[2])))
 		attack(`INSERT INTO balances(account, asset, debits, credits) VALUES ($1, 'COIN', '0', '900000000') ON CONFLICT (account, asset) DO NOTHING`,
@@ -100,7 +100,7 @@ func TestARaisedBalanceIsNotPaid(t *testing.T) {
 
 // A balance together with an entry that explains it is not paid either.
 func TestAForgedDepositIsNotPaid(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		thief := string(ledger.Available(r.accounts[2]))
 		attack(`INSERT INTO entries(number, kind, ref, at) VALUES (100000, 'deposit', 'forged', 1)`)
@@ -116,18 +116,21 @@ func TestAForgedDepositIsNotPaid(t *testing.T) {
 	})
 }
 
-// A trigger in the database that swaps the destination of every order, as it is written or as it is taken up, has nobody paid.
+// A trigger in the database that swaps the destination of every order, as it is written or as it is taken up, has
+// nobody paid.
 func TestASwappedDestinationIsNotPaid(t *testing.T) {
 	for _, event := range []string{"INSERT", "UPDATE"} {
 		t.Run(event, func(t *testing.T) {
-			intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+			intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 				r.fund()
 				thief := r.chain.Named("thief")
 				if r.db.Postgres() {
-					attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.base := '` + thief + `'; RETURN NEW; END $f$`)
+					attack(`CREATE FUNCTION swap() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.base := '` + thief +
+						`'; RETURN NEW; END $f$`)
 					attack(`CREATE TRIGGER swapped BEFORE ` + event + ` ON withdrawals FOR EACH ROW EXECUTE FUNCTION swap()`)
 				} else {
-					attack(`CREATE TRIGGER swapped AFTER ` + event + ` ON withdrawals WHEN NEW.base <> '` + thief + `' BEGIN UPDATE withdrawals SET base = '` + thief + `' WHERE number = NEW.number; END`)
+					attack(`CREATE TRIGGER swapped AFTER ` + event + ` ON withdrawals WHEN NEW.base <> '` + thief +
+						`' BEGIN UPDATE withdrawals SET base = '` + thief + `' WHERE number = NEW.number; END`)
 				}
 				_, err := r.withdraw(0, 300_000_000, r.chain.Named("customer"))
 				r.must(err)
@@ -140,16 +143,17 @@ func TestASwappedDestinationIsNotPaid(t *testing.T) {
 	}
 }
 
-// audited takes a step of the audit, which looks at the faults that are known again; what is looked at before a payment does not.
-func (r *rig) audited() {
+// audited takes a step of the audit, which looks at the faults that are known again; what is looked at before a payment
+// does not.
+func (r *harness) audited() {
 	r.t.Helper()
-	_, err := r.spender.Books.(*audit.Auditor).Step(ctx)
+	_, err := r.sender.Books.(*audit.Auditor).Step(ctx)
 	r.must(err)
 }
 
 // An order whose amount is raised while it waits is not paid; put right again, it is, and the halt ends by itself.
 func TestARaisedOrderIsNotPaid(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		w, err := r.withdraw(0, 300_000_000, r.chain.Named("customer"))
 		r.must(err)
@@ -168,16 +172,17 @@ func TestARaisedOrderIsNotPaid(t *testing.T) {
 	})
 }
 
-// The outgoing transaction itself is what the orders say, and an order is paid once: its text and its status in the database
-// are not believed.
+// The outgoing transaction itself is what the orders say, and an order is paid once: its text and its status in the
+// database are not believed.
 func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.forged = true // by the attack
 		r.fund()
 		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))
 		r.must(err)
 		r.settle()
-		attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, completed_at = 0, tx_id = '' WHERE id = $1`, w.ID)
+		attack(`UPDATE withdrawals SET status = 'queued', outgoing_id = NULL, completed_at = 0, tx_id = '' WHERE id = $1`,
+			w.ID)
 		r.trouble = true
 		for range 8 {
 			r.step()
@@ -191,7 +196,7 @@ func TestAnOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
 
 // An outgoing transaction whose text was changed before it is signed pays nobody.
 func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		customer, thief := r.chain.Named("customer"), r.chain.Named("thief")
 		if r.db.Postgres() {
@@ -208,7 +213,7 @@ func TestAChangedTransactionRequestIsNotSigned(t *testing.T) {
 
 // An order that is sent and not settled is put back into the queue by an edit: it is paid once all the same.
 func TestASentOrderIsPaidOnceWhateverItsStatus(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
 		r.fund()
 		w, err := r.withdraw(0, 100_000_000, r.chain.Named("customer"))

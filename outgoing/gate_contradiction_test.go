@@ -15,18 +15,20 @@ func raise(attack func(string, ...any), account ledger.Account) {
 }
 
 // dropped has a row that is written into a table thrown away by the database itself.
-func (r *rig) dropped(attack func(string, ...any), table, event string) {
+func (r *harness) dropped(attack func(string, ...any), table, event string) {
 	if r.db.Postgres() {
 		attack(`CREATE OR REPLACE FUNCTION drop_it() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN RETURN NULL; END $f$`)
-		attack(`CREATE TRIGGER dropped_` + table + `_` + event + ` BEFORE ` + event + ` ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION drop_it()`)
+		attack(`CREATE TRIGGER dropped_` + table + `_` + event + ` BEFORE ` + event + ` ON ` + table +
+			` FOR EACH ROW EXECUTE FUNCTION drop_it()`)
 		return
 	}
-	attack(`CREATE TRIGGER dropped_` + table + `_` + event + ` BEFORE ` + event + ` ON ` + table + ` BEGIN SELECT RAISE(IGNORE); END`)
+	attack(`CREATE TRIGGER dropped_` + table + `_` + event + ` BEFORE ` + event + ` ON ` + table +
+		` BEGIN SELECT RAISE(IGNORE); END`)
 }
 
 // The audit's halt is a row like any other: what contradicts the books is not paid though the database drops the halt.
 func TestAContradictionIsNotPaidThoughTheHaltIsDropped(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		r.dropped(attack, "halts", "INSERT")
 		raise(attack, ledger.Available(r.accounts[2]))
@@ -40,7 +42,7 @@ func TestAContradictionIsNotPaidThoughTheHaltIsDropped(t *testing.T) {
 
 // Money that a contradiction gave one account is not paid from another one that it was moved to.
 func TestAContradictionIsNotPaidFromWhereItWasMoved(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		r.dropped(attack, "halts", "INSERT")
 		raise(attack, ledger.Available(r.accounts[2]))
@@ -55,11 +57,11 @@ func TestAContradictionIsNotPaidFromWhereItWasMoved(t *testing.T) {
 
 // Sums that the database does not let the audit write are older than the hold that they should cover, and pay nothing.
 func TestSumsThatTheAuditCannotWritePayNothing(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		r.pay(r.wallet(2).Address, 50_000_000)
 		r.settle()
-		r.must(r.spender.Books.CatchUp(ctx))
+		r.must(r.sender.Books.CatchUp(ctx))
 		r.dropped(attack, "halts", "INSERT")
 		r.dropped(attack, "posted", "INSERT")
 		r.dropped(attack, "posted", "UPDATE")
@@ -73,10 +75,10 @@ func TestSumsThatTheAuditCannotWritePayNothing(t *testing.T) {
 	})
 }
 
-// Somebody who can write to the database alone raises a balance, orders, and puts the balance back: it is the sum of its
-// postings again, only below zero.
+// Somebody who can write to the database alone raises a balance, orders, and puts the balance back: it is the sum of
+// its postings again, only below zero.
 func TestABalanceRaisedForAMomentIsNotPaid(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		thief := ledger.Available(r.accounts[2])
 		raise(attack, thief)
@@ -92,12 +94,13 @@ func TestABalanceRaisedForAMomentIsNotPaid(t *testing.T) {
 
 // Faults of an asset of no worth, however many, hide none of a currency that is paid.
 func TestManyFaultsDoNotHideOne(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		for i := range 120 {
-			attack(`INSERT INTO posted(account, asset, debits, credits, unchecked) VALUES ($1, 'AAA', '0', '1', TRUE)`, fmt.Sprintf("a:%d", i))
+			attack(`INSERT INTO posted(account, asset, debits, credits, unchecked) VALUES ($1, 'AAA', '0', '1', TRUE)`,
+				fmt.Sprintf("a:%d", i))
 		}
-		r.must(r.spender.Books.CatchUp(ctx))
+		r.must(r.sender.Books.CatchUp(ctx))
 		raise(attack, ledger.Available(r.accounts[2]))
 		_, err := r.withdraw(2, 300_000_000, r.chain.Named("thief"))
 		r.must(err)

@@ -12,9 +12,9 @@ import (
 func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 	for name, raised := range map[string]bool{"forged": false, "raised": true} {
 		t.Run(name, func(t *testing.T) {
-			intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+			intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 				r.fund()
-				r.must(r.spender.Books.CatchUp(ctx))
+				r.must(r.sender.Books.CatchUp(ctx))
 				w := r.wallet(2)
 				if raised {
 					r.pay(w.Address, 50_000_000)
@@ -50,11 +50,11 @@ func TestAForgedPendingDepositIsNotPaid(t *testing.T) {
 	}
 }
 
-// A deposit that was written into the database is not sealed by having the audit begin again from nothing, with no sum noted: the
-// newest link that is known outside the database says that the audit was further.
+// A deposit that was written into the database is not sealed by having the audit begin again from nothing, with no sum
+// noted: the newest link that is known outside the database says that the audit was further.
 func TestAForgedDepositIsNotSealedByAnotherBeginning(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
-		books := r.spender.Books.(*audit.Auditor)
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
+		books := r.sender.Books.(*audit.Auditor)
 		kept := &outside{}
 		books.Anchor = kept
 		r.fund()
@@ -69,7 +69,7 @@ func TestAForgedDepositIsNotSealedByAnotherBeginning(t *testing.T) {
 			r.accounts[2], w.Number, string(r.chain.Capabilities().ID), w.Address.Base)
 		attack(`DELETE FROM posted`)
 		attack(`UPDATE audits SET link = 0, hash = '', entry = 0, pass_link = 0, pass_entry = 0`)
-		r.spender.Books = &audit.Auditor{DB: r.db, Registry: r.registry, Log: books.Log, Anchor: kept} // another process
+		r.sender.Books = &audit.Auditor{DB: r.db, Registry: r.registry, Log: books.Log, Anchor: kept} // another process
 		r.audited()
 		r.trouble = true
 		r.blocks(12)

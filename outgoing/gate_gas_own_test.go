@@ -14,7 +14,7 @@ import (
 
 // pricedTokens gives a rig a token whose payments and deposits cost its customers some of it, and capital to pay the
 // network with.
-func (r *rig) pricedTokens() bursar.Currency {
+func (r *harness) pricedTokens() bursar.Currency {
 	r.t.Helper()
 	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
 		Decimals: 6, Places: 2,
@@ -35,7 +35,7 @@ func (r *rig) pricedTokens() bursar.Currency {
 }
 
 // setAside is what the transactions that are under way may cost the operator.
-func (r *rig) setAside() (fees bursar.Amount) {
+func (r *harness) setAside() (fees bursar.Amount) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		fees, err = tx.OperatorFunds().Fees(ctx, r.chain.Capabilities().ID, bursar.ID{})
@@ -45,16 +45,16 @@ func (r *rig) setAside() (fees bursar.Amount) {
 }
 
 // fees are the highest fees of the open transactions that are built, and how many those are.
-func (r *rig) fees() (sum bursar.Amount, n int) {
+func (r *harness) fees() (sum bursar.Amount, n int) {
 	r.t.Helper()
 	for _, p := range r.open() {
 		if len(p.Unsigned) == 0 {
 			continue
 		}
-		var draft chain.UnsignedTx
-		r.must(json.Unmarshal(p.Unsigned, &draft))
+		var unsigned chain.UnsignedTx
+		r.must(json.Unmarshal(p.Unsigned, &unsigned))
 		var err error
-		sum, err = sum.Add(draft.Fee)
+		sum, err = sum.Add(unsigned.Fee)
 		r.must(err)
 		n++
 	}
@@ -64,7 +64,7 @@ func (r *rig) fees() (sum bursar.Amount, n int) {
 // What a payment of the native asset costs beyond what its customers have paid is set aside, and the whole fee of all
 // else: what a token's customer pays is of the token.
 func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		var paid bursar.Amount
@@ -80,30 +80,30 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 			t.Errorf("%s are set aside, want %s", got, want)
 		}
 	})
-	for name, order := range map[string]func(r *rig, token bursar.Currency){
-		"a token": func(r *rig, token bursar.Currency) {
+	for name, order := range map[string]func(r *harness, token bursar.Currency){
+		"a token": func(r *harness, token bursar.Currency) {
 			_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
 				Address: r.chain.Named("outside")})
 			r.must(err)
 		},
-		"a sweep": func(r *rig, _ bursar.Currency) {
+		"a sweep": func(r *harness, _ bursar.Currency) {
 			r.pay(r.wallet(0).Address, 500_000_000)
 			r.chain.Mine(3)
 			r.step()
 		},
-		"gas": func(r *rig, token bursar.Currency) {
+		"gas": func(r *harness, token bursar.Currency) {
 			r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
 				Amount: bursar.Units(80_000_000)})
 			r.chain.Mine(3)
 			r.step()
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				token := r.pricedTokens()
 				order(r, token)
-				r.check(r.spender.Step(ctx, r.lease))
+				r.check(r.sender.Step(ctx, r.lease))
 				want, n := r.fees()
 				if got := r.setAside(); n != 1 || want.IsZero() || got != want {
 					t.Errorf("%s are set aside, want %s of %d", got, want, n)
@@ -114,7 +114,7 @@ func TestWhatACustomerPaysIsNotSetAside(t *testing.T) {
 }
 
 // left gives the operator so much of the native asset beyond what there is of its own.
-func (r *rig) left(units bursar.Amount) {
+func (r *harness) left(units bursar.Amount) {
 	r.t.Helper()
 	var own store.Own
 	r.view(func(tx *store.Tx) (err error) {
@@ -128,7 +128,7 @@ func (r *rig) left(units bursar.Amount) {
 
 // withoutGas has a customer own some of a token, which the hot wallet has as well, and leaves the operator so much
 // for gas.
-func (r *rig) withoutGas(left uint64) bursar.Currency {
+func (r *harness) withoutGas(left uint64) bursar.Currency {
 	r.t.Helper()
 	token := r.freeTokens()
 	r.step()
@@ -145,7 +145,7 @@ func (r *rig) withoutGas(left uint64) bursar.Currency {
 	return token
 }
 
-func (r *rig) payout(token bursar.Currency, to string) bursar.Withdrawal {
+func (r *harness) payout(token bursar.Currency, to string) bursar.Withdrawal {
 	r.t.Helper()
 	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01",
 		Address: r.chain.Named(to)})
@@ -158,7 +158,7 @@ func (r *rig) payout(token bursar.Currency, to string) bursar.Withdrawal {
 func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 	for name, left := range map[string]uint64{"nothing is left": 0, "a little is left": 5} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				token := r.withoutGas(left)
 				r.halt(byAnn(store.HaltCurrency(token.Code)))
 				w := r.payout(token, "out")
@@ -169,16 +169,16 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 				}
 				r.resume(byAnn(store.HaltCurrency(token.Code)))
 				node := &asked{Chain: r.chain}
-				r.spender.Chain = node
+				r.sender.Chain = node
 				for i := range 3 {
 					r.order(1_000_000, r.chain.Named("coin"))
-					r.check(r.spender.Step(ctx, r.lease))
-					if now := r.spendNow(r.now(w).SpendID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
+					r.check(r.sender.Step(ctx, r.lease))
+					if now := r.spendNow(r.now(w).OutgoingID); now.Status != bursar.OutgoingNew || !r.alarmed("gas_budget") {
 						t.Errorf("with %d of the native asset under way it is %s, alarmed %v", i+1, now.Status, r.alarmed("gas_budget"))
 					}
 				}
-				if node.drafts != 3 && left == 0 {
-					t.Errorf("a node has built %d transactions, 3 of them of the native asset", node.drafts)
+				if node.builds != 3 && left == 0 {
+					t.Errorf("a node has built %d transactions, 3 of them of the native asset", node.builds)
 				}
 				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: bursar.Units(500_000_000)})
 				r.blocksWithoutSweeps(6)
@@ -195,7 +195,7 @@ func TestTooLittleGasHoldsATokenBack(t *testing.T) {
 func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 	for name, adopted := range map[string]bool{"ordered": false, "adopted": true} {
 		t.Run(name, func(t *testing.T) {
-			each(t, bumping(), func(t *testing.T, r *rig) {
+			each(t, bumping(), func(t *testing.T, r *harness) {
 				token := r.freeTokens()
 				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
 					Amount: bursar.Units(10_000)}
@@ -206,9 +206,9 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 				r.withoutGas(mustFit(units))
 				paid := r.payout(token, "out")
 				r.trouble = true
-				r.check(r.spender.Step(ctx, r.lease))
+				r.check(r.sender.Step(ctx, r.lease))
 				r.order(100_000_000, r.chain.Named("coin"))
-				r.check(r.spender.Step(ctx, r.lease))
+				r.check(r.sender.Step(ctx, r.lease))
 				if list := r.open(); len(list) != 2 || list[0].Status != bursar.OutgoingSent ||
 					list[1].Status != bursar.OutgoingSent || r.alarmed("gas_budget") {
 					r.logOpen(5)
@@ -224,10 +224,10 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 					intruder(t, r.db)(`UPDATE outgoing_txs SET order_json = $1 WHERE id = $2`, string(text), order.ID)
 				}
 				r.chain.SetRate(50)
-				for n := 0; n < 8 && r.spendNow(r.now(paid).SpendID).Versions == 1; n++ {
+				for n := 0; n < 8 && r.spendNow(r.now(paid).OutgoingID).Versions == 1; n++ {
 					r.blocksWithoutSweeps(1)
 				}
-				if now := r.spendNow(r.now(paid).SpendID); now.Versions != 2 || !r.alarmed("gas_budget") {
+				if now := r.spendNow(r.now(paid).OutgoingID); now.Versions != 2 || !r.alarmed("gas_budget") {
 					t.Errorf("it has %d versions, alarmed %v: %q", now.Versions, r.alarmed("gas_budget"), now.Error)
 				}
 			})
@@ -237,7 +237,7 @@ func TestABumpBeyondTheGasIsAlarmed(t *testing.T) {
 
 // So has one that no node takes at its fee, and that was never sent.
 func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
 			Amount: bursar.Units(10_000)}
@@ -249,15 +249,15 @@ func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
 		r.chain.SetFloor(1000)
 		paid := r.payout(token, "out")
 		r.trouble = true
-		r.check(r.spender.Step(ctx, r.lease))
-		if now := r.spendNow(r.now(paid).SpendID); now.Status != bursar.OutgoingSigned || now.Versions != 1 {
+		r.check(r.sender.Step(ctx, r.lease))
+		if now := r.spendNow(r.now(paid).OutgoingID); now.Status != bursar.OutgoingSigned || now.Versions != 1 {
 			t.Fatalf("it is %s in %d versions", now.Status, now.Versions)
 		}
 		r.order(100_000_000, r.chain.Named("coin"))
 		for range 2 {
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 		}
-		if now := r.spendNow(r.now(paid).SpendID); now.Versions < 2 {
+		if now := r.spendNow(r.now(paid).OutgoingID); now.Versions < 2 {
 			t.Errorf("with one behind it, it has %d versions: %q", now.Versions, now.Error)
 		}
 	})
@@ -265,13 +265,13 @@ func TestABumpOfWhatNoNodeTookGoesBeyondTheGas(t *testing.T) {
 
 // Where no native asset is configured, nobody can say what is left of it, and tokens are paid.
 func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withoutGas(0)
 		w := r.payout(token, "out")
 		var err error
-		r.spender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
+		r.sender.Registry, err = bursar.NewRegistry([]bursar.Currency{token})
 		r.must(err)
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast {
 			t.Errorf("it is %s: %s", now.Status, r.errors())
 		}
@@ -280,16 +280,16 @@ func TestAChainWithoutItsOwnCurrencyPaysTokens(t *testing.T) {
 
 // A token payment that is signed is sent, though the operator's funds are gone since.
 func TestWhatIsSignedNeedsNoFurtherGas(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.pricedTokens()
 		w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
 			Address: r.chain.Named("outside")})
 		r.must(err)
-		r.withoutSigner(func() { r.check(r.spender.Step(ctx, r.lease)) })
+		r.withoutSigner(func() { r.check(r.sender.Step(ctx, r.lease)) })
 		r.do(func(tx *store.Tx) error {
 			return tx.Ledger().Post(ctx, ledger.NetworkFee("a test", 0, "COIN", bursar.Units(2_000_000_000), tx.Now()))
 		})
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.now(w); now.Status != bursar.WithdrawalBroadcast || r.alarmed("gas_budget") {
 			t.Errorf("it is %s: %q", now.Status, r.errors())
 		}

@@ -11,21 +11,22 @@ import (
 )
 
 // freeTokens has the rig's chain pay a token out for nothing, and take nothing for UTXOs either.
-func (r *rig) freeTokens() bursar.Currency {
+func (r *harness) freeTokens() bursar.Currency {
 	r.t.Helper()
-	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
-	coin := r.currency
-	coin.DepositFee, coin.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
-	r.currency = coin
+	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
+		Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+	native := r.currency
+	native.DepositFee, native.WithdrawalFee = bursar.Fee{}, bursar.Fee{Network: true}
+	r.currency = native
 	var err error
-	r.registry, err = bursar.NewRegistry([]bursar.Currency{coin, token})
+	r.registry, err = bursar.NewRegistry([]bursar.Currency{native, token})
 	r.must(err)
 	r.restart()
 	return token
 }
 
 // covered fails where the chain holds less of the native asset than is owed.
-func (r *rig) covered() {
+func (r *harness) covered() {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		owed, err := tx.Custody().LiabilitySum(ctx, "COIN")
@@ -40,7 +41,7 @@ func (r *rig) covered() {
 	})
 }
 
-func (r *rig) alarmed(kind string) bool {
+func (r *harness) alarmed(kind string) bool {
 	r.t.Helper()
 	var open []store.Alarm
 	r.view(func(tx *store.Tx) (err error) {
@@ -50,11 +51,11 @@ func (r *rig) alarmed(kind string) bool {
 	return len(open) > 0
 }
 
-// A customer who brings tokens in and out for nothing has the operator pay the network, and never another customer: without
-// funds of the operator's own they wait and an alarm says so, with them they are paid, and at every moment the chain holds
-// what is owed.
+// A customer who brings tokens in and out for nothing has the operator pay the network, and never another customer:
+// without funds of the operator's own they wait and an alarm says so, with them they are paid, and at every moment the
+// chain holds what is owed.
 func TestGasIsNotPaidByCustomers(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000) // another customer's, and all that there is
@@ -70,7 +71,8 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 			r.step()
 			r.covered()
 		}
-		out, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
+		out, err := r.withdrawals.Request(ctx,
+			withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
 		r.must(err)
 		for range 12 {
 			r.chain.Mine(1)
@@ -104,9 +106,9 @@ func TestGasIsNotPaidByCustomers(t *testing.T) {
 
 // Where the configuration says so, customers' funds pay for gas.
 func TestGasFromCustomers(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
-		r.spender.GasFromCustomers = true
+		r.sender.GasFromCustomers = true
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(4)
@@ -114,10 +116,12 @@ func TestGasFromCustomers(t *testing.T) {
 		_, err := r.withdraw(0, 100_000_000, r.chain.Named("sweep my coins"))
 		r.must(err)
 		r.settle()
-		r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+		r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract,
+			Amount: bursar.Units(20_000)})
 		r.chain.Mine(4)
 		r.step()
-		out, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
+		out, err := r.withdrawals.Request(ctx,
+			withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
 		r.must(err)
 		r.settle()
 		if got := r.chain.Balance(out.Address.Base, token.Contract); got != out.Amount {
@@ -128,21 +132,24 @@ func TestGasFromCustomers(t *testing.T) {
 
 // An alarm of a budget names amounts and what to do.
 func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.freeTokens()
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
-		r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+		r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract,
+			Amount: bursar.Units(20_000)})
 		for range 8 {
 			r.chain.Mine(1)
 			r.step()
 		}
-		_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02", Address: r.chain.Named("out")})
+		_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.02",
+			Address: r.chain.Named("out")})
 		r.must(err)
 		r.step()
 		r.view(func(tx *store.Tx) error {
 			open, err := tx.Alarms().OfKind(ctx, "gas_budget")
-			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "COIN") || !strings.Contains(open[0].Message, r.hot.Base)) {
+			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "COIN") ||
+				!strings.Contains(open[0].Message, r.hot.Base)) {
 				t.Errorf("the alarms are %+v", open)
 			}
 			return err
@@ -150,12 +157,12 @@ func TestTheGasAlarmSaysWhatToDo(t *testing.T) {
 	})
 }
 
-// A token payment that waits for a higher fee, for which the operator's own funds are too little, holds up no payment of the native
-// asset behind its nonce: it is bumped all the same, and an alarm asks for gas.
+// A token payment that waits for a higher fee, for which the operator's own funds are too little, holds up no payment
+// of the native asset behind its nonce: it is bumped all the same, and an alarm asks for gas.
 func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 	for name, behind := range map[string]bool{"with one behind": true, "with none": false} {
 		t.Run(name, func(t *testing.T) {
-			each(t, bumping(), func(t *testing.T, r *rig) {
+			each(t, bumping(), func(t *testing.T, r *harness) {
 				token := r.freeTokens()
 				r.step()
 				r.pay(r.wallet(0).Address, 1_000_000_000)
@@ -164,7 +171,8 @@ func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 				swept, err := r.withdraw(0, 100_000_000, r.chain.Named("sweep my coins"))
 				r.must(err)
 				r.settle()
-				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract, Amount: bursar.Units(10_000)}
+				out := chain.Payment{Address: bursar.Address{Base: r.chain.Named("out")}, Contract: token.Contract,
+					Amount: bursar.Units(10_000)}
 				fee, err := r.chain.Quote(ctx, out)
 				r.must(err)
 				var own store.Own
@@ -175,23 +183,26 @@ func TestAPaymentThatLacksGasHoldsUpNoNativeOne(t *testing.T) {
 				gas, err := bursar.Sum(own.Short.SubOrZero(own.Amount), fee, bursar.Units(100)) // for one payment at today's price
 				r.must(err)
 				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Amount: gas})
-				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(50_000)})
-				r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(20_000)})
+				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+					Amount: bursar.Units(50_000)})
+				r.chain.Pay(chain.Payment{Address: r.walletOf(1, token.Code).Address, Contract: token.Contract,
+					Amount: bursar.Units(20_000)})
 				r.trouble = true
 				r.blocksWithoutSweeps(4)
-				paid, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: out.Address.Base})
+				paid, err := r.withdrawals.Request(ctx,
+					withdrawal.Order{Account: r.accounts[1], Currency: token.Code, Amount: "0.01", Address: out.Address.Base})
 				r.must(err)
-				r.check(r.spender.Step(ctx, r.lease))
+				r.check(r.sender.Step(ctx, r.lease))
 				if got := r.now(paid).Status; got != bursar.WithdrawalBroadcast {
 					t.Fatalf("the payment of the token is %s", got)
 				}
 				r.chain.SetRate(50)
-				coin := bursar.Withdrawal{}
+				order := bursar.Withdrawal{}
 				if behind {
-					coin = r.order(100_000_000, r.chain.Named("coin"))
+					order = r.order(100_000_000, r.chain.Named("coin"))
 				}
 				r.blocksWithoutSweeps(20)
-				if got := r.chain.Balance(r.chain.Named("coin"), ""); behind && got != coin.Amount {
+				if got := r.chain.Balance(r.chain.Named("coin"), ""); behind && got != order.Amount {
 					t.Errorf("of the native asset %s was paid after %s", got, swept.Amount)
 					r.logOpen(5)
 				}

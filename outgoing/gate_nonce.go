@@ -9,27 +9,29 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// inOrder has the nonces of an address signed one after another. What is held back gives its nonce back: nothing that is signed
-// already may wait behind a nonce that nobody uses.
+// inOrder has the nonces of an address signed one after another. What is held back gives its nonce back: nothing that
+// is signed already may wait behind a nonce that nobody uses.
 func (s *Sender) inOrder(ctx context.Context, tx *store.Tx, p passage) error {
-	own, numbered := nonceOfTx(p.spend)
+	own, numbered := nonceOfTx(p.outgoingTx)
 	if p.step != stepSign || !numbered || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil
 	}
-	unsigned, err := tx.Outgoing().ReservedFrom(ctx, p.spend.Chain, p.spend.Base)
+	unsigned, err := tx.Outgoing().ReservedFrom(ctx, p.outgoingTx.Chain, p.outgoingTx.Base)
 	if err != nil {
 		return err
 	}
 	for _, other := range unsigned {
 		if nonce, is := nonceOfTx(other); is && nonce < own {
-			return &HeldError{keeps: true, Reason: fmt.Sprintf("it waits for nonce %d of %s, which outgoing transaction %s has and is not signed", nonce, other.Base, other.ID)}
+			return &HeldError{keeps: true,
+				Reason: fmt.Sprintf("it waits for nonce %d of %s, which outgoing transaction %s has and is not signed", nonce,
+					other.Base, other.ID)}
 		}
 	}
 	return nil
 }
 
-// lowerNonce gives an unsigned transaction's nonce back where a lower one was given back meanwhile: it is drafted again with
-// that one.
+// lowerNonce gives an unsigned transaction's nonce back where a lower one was given back meanwhile: it is drafted again
+// with that one.
 func (s *Sender) lowerNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || s.Chain.Capabilities().Model != chain.AccountModel || isVoiding(p) {

@@ -29,13 +29,13 @@ func (j *journal) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar
 // What another transaction pays, by the journal outside the database, is not signed, nor is anything while the
 // journal cannot be read; what it knows no other transaction of is.
 func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		kept := &journal{by: bursar.ID{7}}
-		r.spender.Marks = kept
+		r.sender.Marks = kept
 		signed := 0
-		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { signed++ }}
+		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { signed++ }}
 		w := r.order(1_000_000, r.chain.Named("outside"))
 		r.trouble = true
 		r.step()
@@ -57,14 +57,14 @@ func TestWhatTheJournalKnowsAsPaidIsNotSigned(t *testing.T) {
 
 // An order that was changed in the database is not even signed.
 func TestAChangedOrderIsNotSigned(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		r.settle()
 		r.trouble, r.forged = true, true
 		w := r.order(1_000_000, r.chain.Named("customer"))
 		r.withoutSigner(r.step)
 		attack(`UPDATE withdrawals SET amount = '2000000' WHERE id = $1`, w.ID)
-		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { t.Error("it was signed") }}
+		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { t.Error("it was signed") }}
 		for range 3 {
 			r.step()
 		}
@@ -74,28 +74,28 @@ func TestAChangedOrderIsNotSigned(t *testing.T) {
 // A payment is not signed while one with a lower nonce is not, keeps its own nonce meanwhile, and says what it waits
 // for.
 func TestNoncesAreSignedInOrder(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		first, second := r.order(1_000_000, r.chain.Named("first")), r.order(1_000_000, r.chain.Named("second"))
 		r.trouble = true
 		r.withoutSigner(r.step)
-		waits, times := r.now(first).SpendID, 0
-		draft := r.spendNow(r.now(second).SpendID).Unsigned
-		r.spender.Signer = refusing{r.signer, waits, &times}
+		waits, times := r.now(first).OutgoingID, 0
+		unsigned := r.spendNow(r.now(second).OutgoingID).Unsigned
+		r.sender.Signer = refusing{r.signer, waits, &times}
 		node := r.sentOnly()
 		for range 2 {
 			r.step()
 		}
-		if node.drafts != 0 {
-			t.Errorf("%d were built again", node.drafts)
+		if node.builds != 0 {
+			t.Errorf("%d were built again", node.builds)
 		}
-		now := r.spendNow(r.now(second).SpendID)
-		if now.Status != bursar.OutgoingReserved || string(now.Unsigned) != string(draft) ||
+		now := r.spendNow(r.now(second).OutgoingID)
+		if now.Status != bursar.OutgoingReserved || string(now.Unsigned) != string(unsigned) ||
 			!strings.Contains(now.Error, waits.String()) {
 			t.Errorf("the second is %s: %q", now.Status, now.Error)
 		}
-		r.spender.Signer = r.signer
+		r.sender.Signer = r.signer
 		r.step()
 		r.step()
 		if a, b := r.now(first).Status, r.now(second).Status; a != bursar.WithdrawalBroadcast || b != a {
@@ -107,7 +107,7 @@ func TestNoncesAreSignedInOrder(t *testing.T) {
 // The nonce that a payment gives back, because of a halt, is taken by one that had reserved a higher one: nothing
 // that is signed waits behind it.
 func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().fund()
 		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
 		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
@@ -119,15 +119,15 @@ func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
 			r.order(1_000_000, r.chain.Named("coin"))
 			r.step()
 		})
-		if list := r.claimed(); len(list) != 2 || list[0].Currency != "TOKEN" {
+		if list := r.reserved(); len(list) != 2 || list[0].Currency != "TOKEN" {
 			t.Fatalf("reserved have %+v", list)
 		}
-		lower := r.claims(r.claimed()[0])
+		lower := r.resources(r.reserved()[0])
 		r.halt(byAnn(store.HaltCurrency("TOKEN")))
 		r.step()
 		r.step()
 		list := r.open()
-		if len(list) != 2 || list[1].Status != bursar.OutgoingSent || r.claims(list[1])[0] != lower[0] {
+		if len(list) != 2 || list[1].Status != bursar.OutgoingSent || r.resources(list[1])[0] != lower[0] {
 			t.Errorf("the nonce given back is %s, and open are", lower)
 			r.logOpen(5)
 		}
@@ -141,23 +141,23 @@ func TestANonceThatIsGivenBackIsTakenByTheNext(t *testing.T) {
 // What is signed already is sent though a transaction with a lower nonce is not signed: one that is to make another
 // void.
 func TestSignedBytesAreSentBeforeALowerNonceIsSigned(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		r.jammed(false)
 		r.halt(shortToken())
-		coin := r.order(100_000_000, r.chain.Named("coin"))
+		order := r.order(100_000_000, r.chain.Named("coin"))
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
 		r.step()
 		r.withoutSigner(func() {
 			r.step()
 			r.step()
 			if list := r.fillers(); len(list) != 1 || list[0].Status != bursar.OutgoingReserved ||
-				r.now(coin).Status != bursar.WithdrawalSigned {
-				t.Fatalf("what makes it void is %+v, the payment behind it %s", list, r.now(coin).Status)
+				r.now(order).Status != bursar.WithdrawalSigned {
+				t.Fatalf("what makes it void is %+v, the payment behind it %s", list, r.now(order).Status)
 			}
 			r.chain.ClearFaults()
 			r.step()
 		})
-		if now := r.now(coin); now.Status != bursar.WithdrawalBroadcast {
+		if now := r.now(order); now.Status != bursar.WithdrawalBroadcast {
 			t.Errorf("it is %s: %s", now.Status, r.errors())
 		}
 	})

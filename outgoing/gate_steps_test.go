@@ -15,9 +15,9 @@ import (
 )
 
 // sentOnly is a chain that counts what is sent, whatever it is asked to build.
-func (r *rig) sentOnly() *asked {
+func (r *harness) sentOnly() *asked {
 	node := &asked{Chain: r.chain}
-	r.spender.Chain = node
+	r.sender.Chain = node
 	return node
 }
 
@@ -27,7 +27,7 @@ func (r *rig) sentOnly() *asked {
 func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 	for _, begins := range []string{"new", "reserved", "signing"} {
 		t.Run(begins, func(t *testing.T) {
-			both(t, func(t *testing.T, r *rig) {
+			both(t, func(t *testing.T, r *harness) {
 				r.fund()
 				r.pay(r.wallet(1).Address, 900_000_000)
 				r.settle()
@@ -39,26 +39,26 @@ func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 				freeze := func() { r.halt(r.freezeOf(0)) }
 				switch begins {
 				case "new":
-					r.chain.Fail(sim.Draft, 2, nil)
+					r.chain.Fail(sim.Build, 2, nil)
 					r.step()
 				case "reserved":
 					r.withoutSigner(r.step)
 				case "signing":
 					once := false
-					r.spender.Signer = busy{r.signer, func() {
+					r.sender.Signer = busy{r.signer, func() {
 						if !once {
 							once = true
 							freeze()
 						}
 					}}
 					r.step()
-					r.spender.Signer = r.signer
+					r.sender.Signer = r.signer
 				}
 				if begins != "signing" {
 					freeze()
 				}
 				r.step()
-				if now := r.now(frozen); now.Status != bursar.WithdrawalQueued || !now.SpendID.IsZero() || now.TxID != "" {
+				if now := r.now(frozen); now.Status != bursar.WithdrawalQueued || !now.OutgoingID.IsZero() || now.TxID != "" {
 					t.Errorf("the frozen account's is %s by %q", now.Status, now.TxID)
 				}
 				r.blocks(6)
@@ -81,7 +81,7 @@ func TestAFreezeBeforeASignaturePutsAPaymentBack(t *testing.T) {
 // Signed bytes that are held end as any others do: where their UTXO has left the chain for good. Until then they are
 // not sent, and the reason is noted.
 func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
 		r.pay(r.wallet(0).Address, 300_000_000)
@@ -104,12 +104,12 @@ func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
 		r.chain.DoubleSpend(deposit)
 		node := r.sentOnly()
 		r.blocks(1)
-		if text := r.errors(); !strings.Contains(text, "a drill") || r.now(w).SpendID != first.SpendID {
+		if text := r.errors(); !strings.Contains(text, "a drill") || r.now(w).OutgoingID != first.OutgoingID {
 			t.Errorf("while the other transaction is not final it says %q", text)
 		}
 		for range 8 {
 			r.blocks(1)
-			if p := r.spendNow(first.SpendID); p.Status == bursar.OutgoingAbandoned && !strings.Contains(p.Error, "a drill") {
+			if p := r.spendNow(first.OutgoingID); p.Status == bursar.OutgoingAbandoned && !strings.Contains(p.Error, "a drill") {
 				t.Errorf("given up it says %q", p.Error)
 			}
 		}
@@ -120,7 +120,7 @@ func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
 		for range 3 {
 			r.step()
 		}
-		if now := r.now(w); !now.SpendID.IsZero() {
+		if now := r.now(w); !now.OutgoingID.IsZero() {
 			t.Error("it was taken up again during the halt")
 		}
 		r.resume(halt)
@@ -133,14 +133,14 @@ func TestHeldBytesEndWhereTheirUTXOIsLost(t *testing.T) {
 
 // Held bytes that have expired are sent nowhere, and while no node says whether they have, both reasons are noted.
 func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.chain.FailBroadcasts(sim.LostUnknown, 1)
 		r.trouble = true
 		r.step()
-		id := r.now(w).SpendID
+		id := r.now(w).OutgoingID
 		r.halt(byAnn(store.HaltCurrency("COIN")))
 		node := r.sentOnly()
 		r.chain.Fail(sim.Expired, 1, nil)
@@ -159,7 +159,7 @@ func TestHeldBytesThatExpiredAreNotSent(t *testing.T) {
 // Signed bytes that nothing holds are sent, though no node can say whether they have expired; and held ones are not,
 // though the database cannot say for a moment what was signed.
 func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
@@ -167,8 +167,8 @@ func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 		r.trouble = true
 		r.step()
 		r.halt(byAnn(store.HaltCurrency("COIN")))
-		node, db, failed := r.sentOnly(), r.spender.DB, false
-		r.spender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+		node, db, failed := r.sentOnly(), r.sender.DB, false
+		r.sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 			if at == store.Running && strings.Contains(what, "FROM outgoing_versions WHERE") && !failed {
 				failed = true
 				return errors.New("the connection broke")
@@ -176,7 +176,7 @@ func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 			return nil
 		}})
 		r.step()
-		r.spender.DB = db
+		r.sender.DB = db
 		if text := r.errors(); !failed || node.sent != 0 || !strings.Contains(text, "a drill") ||
 			!strings.Contains(text, "the connection broke") {
 			t.Errorf("%d were sent during the halt, and noted is %q", node.sent, text)
@@ -192,14 +192,14 @@ func TestOnlyWhatIsNotHeldIsSent(t *testing.T) {
 
 // What is being made void says by which transaction.
 func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
 		r.order(100_000_000, r.chain.Named("coin"))
 		for range 3 {
 			r.step()
 		}
-		list, now := r.fillers(), r.spendNow(r.now(held).SpendID)
+		list, now := r.fillers(), r.spendNow(r.now(held).OutgoingID)
 		if len(list) != 1 || !strings.Contains(now.Error,
 			"it is being made void by outgoing transaction "+list[0].ID.String()) {
 			t.Errorf("it says %q", now.Error)
@@ -210,7 +210,7 @@ func TestWhatIsBeingMadeVoidSaysByWhat(t *testing.T) {
 // A halt of what a transaction pays holds it, whatever currency the database says it is of, and it gives back what it
 // reserved.
 func TestAHaltHoldsWhatIsPaidWhateverItsRowSays(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
 		r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 100_000)
@@ -252,23 +252,24 @@ func (a *audits) CatchUp(ctx context.Context) error {
 // The books are audited once in a step, however much it pays, and again in the next; where they cannot be, nothing is
 // signed, and the error says so.
 func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		books := &audits{fail: errors.New("no answer"),
 			Books: &audit.Auditor{DB: r.db, Registry: r.registry, Log: slog.New(slog.DiscardHandler)}}
-		r.spender.Books = books
+		r.sender.Books = books
 		r.order(1_000_000, r.chain.Named("one"))
 		r.order(1_000_000, r.chain.Named("two"))
 		r.trouble = true
 		r.withoutSigner(r.step)
-		if text := r.errors(); strings.Count(text, "audit the books before paying: no answer") != 2 || len(r.claimed()) != 0 {
+		if text := r.errors(); strings.Count(text, "audit the books before paying: no answer") != 2 ||
+			len(r.reserved()) != 0 {
 			t.Errorf("noted is %q", text)
 		}
 		books.n, books.fail = 0, nil
 		r.withoutSigner(r.step)
-		if books.n != 1 || len(r.claimed()) != 2 {
-			t.Errorf("they were audited %d times in one step, after which %d are to be signed", books.n, len(r.claimed()))
+		if books.n != 1 || len(r.reserved()) != 2 {
+			t.Errorf("they were audited %d times in one step, after which %d are to be signed", books.n, len(r.reserved()))
 		}
 		r.withoutSigner(r.step)
 		if books.n != 2 {
@@ -277,8 +278,8 @@ func TestTheBooksAreAuditedOnceInAStep(t *testing.T) {
 	})
 }
 
-// claimed are the open transactions that have reserved something and are not signed.
-func (r *rig) claimed() (list []bursar.OutgoingTx) {
+// reserved are the open transactions that have reserved something and are not signed.
+func (r *harness) reserved() (list []bursar.OutgoingTx) {
 	for _, p := range r.open() {
 		if p.Status == bursar.OutgoingReserved {
 			list = append(list, p)

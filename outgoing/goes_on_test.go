@@ -35,7 +35,7 @@ var parts = map[string]part{
 
 // eachPart has one payment sent and another one wait, and then a step whose named part meets an error; judge is also
 // given how much the database was asked after that. A restart lets every step begin with the same share.
-func (r *rig) eachPart(failure error, judge func(name string, of part, err error, again, fresh bool, after int)) {
+func (r *harness) eachPart(failure error, judge func(name string, of part, err error, again, fresh bool, after int)) {
 	r.t.Helper()
 	r.funded()
 	for name, of := range parts {
@@ -47,7 +47,7 @@ func (r *rig) eachPart(failure error, judge func(name string, of part, err error
 		r.restart()
 		r.catchUp()
 		node, left, after := r.record(), of.before, 0
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 			switch {
 			case at != store.Running:
 			case left < 0:
@@ -59,8 +59,8 @@ func (r *rig) eachPart(failure error, judge func(name string, of part, err error
 			}
 			return nil
 		}})
-		err := r.spender.Step(ctx, r.lease)
-		r.spender.DB = r.db
+		err := r.sender.Step(ctx, r.lease)
+		r.sender.DB = r.db
 		again, first := slices.Contains(node.sent, r.now(sent).TxID), slices.Contains(node.sent, r.now(fresh).TxID)
 		judge(name, of, err, again, first, after)
 		r.chain.SetRate(10)
@@ -72,7 +72,7 @@ func (r *rig) eachPart(failure error, judge func(name string, of part, err error
 // Whichever part of a step cannot be done, the others are, and the step's error says so.
 func TestTroubleInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 	refused := errors.New("the database refuses")
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.eachPart(refused, func(name string, of part, err error, again, fresh bool, _ int) {
 			if !errors.Is(err, refused) || again != of.again || fresh != of.new {
 				t.Errorf("without %s the step ends with %v; sent again: %v, sent first: %v", name, err, again, fresh)
@@ -84,21 +84,21 @@ func TestTroubleInOnePartOfAStepHoldsUpNoOther(t *testing.T) {
 // Trouble with the payments holds up no sweep.
 func TestTroubleWithPaymentsHoldsUpNoSweep(t *testing.T) {
 	refused := errors.New("the database refuses")
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 400_000_000)
 		r.chain.Mine(3)
 		r.step() // ordered
 		r.restart()
 		r.catchUp()
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && strings.Contains(query, "s.number > $3") {
-				r.spender.DB = r.db
+				r.sender.DB = r.db
 				return refused
 			}
 			return nil
 		}})
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, refused) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, refused) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if got := r.only(); got.Status != bursar.OutgoingSent {
@@ -108,8 +108,8 @@ func TestTroubleWithPaymentsHoldsUpNoSweep(t *testing.T) {
 }
 
 // Where the lead is found to be lost in one part of a step, no further part is begun.
-func TestALostLeadEndsEveryPartOfAStep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestALostLeaseEndsEveryPartOfAStep(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.eachPart(store.ErrLeaseLost, func(name string, _ part, err error, _, _ bool, after int) {
 			if !errors.Is(err, store.ErrLeaseLost) || after > 0 {
 				t.Errorf("in %s: the step ends with %v, after %d more queries", name, err, after)
@@ -122,7 +122,7 @@ func TestALostLeadEndsEveryPartOfAStep(t *testing.T) {
 // reported.
 func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 	refused := errors.New("the database refuses")
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		w := r.order(1_000_000, r.chain.Named("outside"))
@@ -130,17 +130,17 @@ func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 		r.chain.Mine(4)
 		r.catchUp()
 		r.restart() // its follower has not caught up
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, query string) error {
 			if at == store.Running && strings.Contains(query, "s.height > 0 AND s.height <= $2") {
 				return refused
 			}
 			return nil
 		}})
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, refused) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, refused) {
 			t.Errorf("the step ends with %v", err)
 		}
-		r.spender.DB = r.db
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.DB = r.db
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("the withdrawal is %s", got)
 		}
@@ -149,7 +149,7 @@ func TestTroubleIsReportedWhileAChainIsNotReady(t *testing.T) {
 
 // A context that ends while a payment is sent ends the step: nothing further is asked of a node.
 func TestAContextThatEndsEndsTheStep(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		for range 3 {
@@ -161,14 +161,14 @@ func TestAContextThatEndsEndsTheStep(t *testing.T) {
 		r.catchUp()
 		ending, end := context.WithCancel(ctx)
 		node := &asked{Chain: r.chain}
-		r.spender.Chain = endsAfterOne{node, end}
-		if err := r.spender.Step(ending, r.lease); !errors.Is(err, context.Canceled) || node.sent != 1 {
+		r.sender.Chain = endsAfterOne{node, end}
+		if err := r.sender.Step(ending, r.lease); !errors.Is(err, context.Canceled) || node.sent != 1 {
 			t.Errorf("the step ends with %v, a node was sent %d", err, node.sent)
 		}
 		if text := r.errors(); strings.Contains(text, "canceled") {
 			t.Errorf("at an outgoing transaction it says %q", text)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.chain.SetRate(10)
 		r.settle()
 		r.must(r.audit())
@@ -189,7 +189,7 @@ func (c endsAfterOne) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 // Somebody else has used a nonce of ours: the step ends with that, and nothing else is drafted or noted before an
 // operator has looked.
 func TestAnExternalNonceEndsTheStep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		r.orders(3, "TOKEN")
 		r.orders(3, "COIN")
@@ -197,7 +197,7 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(1)})
 		r.chain.Mine(1) // the follower has not seen it
 		node := r.record()
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) || len(node.built) != 1 {
 			t.Errorf("the step ends with %v, after %d drafts", err, len(node.built))
 		}
 		if got := strings.TrimSpace(r.errors()); got != "" {
@@ -216,11 +216,11 @@ func TestAnExternalNonceEndsTheStep(t *testing.T) {
 
 // A process that lost the lead between two steps writes nothing at its next one, whatever there is to do: not of what
 // waits in the queue, of what cannot be drafted, of what the signer does not sign, nor of what is looked past.
-func TestAProcessWithoutTheLeadWritesNothing(t *testing.T) {
-	scenes := map[string]func(r *rig){
-		"the queue":          func(r *rig) { r.orders(3, "TOKEN") },
-		"a draft in trouble": func(r *rig) { r.orders(3, "TOKEN"); r.step(); r.chain.Fail("draft", 10, nil) },
-		"many in vain": func(r *rig) {
+func TestAProcessWithoutTheLeaseWritesNothing(t *testing.T) {
+	scenes := map[string]func(r *harness){
+		"the queue":          func(r *harness) { r.orders(3, "TOKEN") },
+		"a draft in trouble": func(r *harness) { r.orders(3, "TOKEN"); r.step(); r.chain.Fail("draft", 10, nil) },
+		"many in vain": func(r *harness) {
 			r.trouble = true
 			r.chain.Fail("draft", 1000, errors.New("in vain"))
 			r.orders(9, "OTHER")
@@ -233,18 +233,18 @@ func TestAProcessWithoutTheLeadWritesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := storetest.SQLite(t)
-			r := newRig(t, storetest.Open(t, url), numbered)
+			r := newHarness(t, storetest.Open(t, url), numbered)
 			r.withTokens()
 			r.fund()
 			r.give("TOKEN", r.walletOf(0, "TOKEN").Address, 1_000_000)
 			r.give("OTHER", r.walletOf(0, "OTHER").Address, 1_000_000)
 			r.chain.Mine(4)
 			r.catchUp()
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 			set(r)
 			r.overthrow()
 			before := contents(t, url)
-			if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 				t.Errorf("the step ends with %v", err)
 			}
 			if contents(t, url) != before {

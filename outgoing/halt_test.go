@@ -23,9 +23,11 @@ func (mute) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.Unsigne
 }
 
 // honest is the signer of a rig's keys.
-func honest(r *rig) *signer.Signer {
+func honest(r *harness) *signer.Signer {
 	id := r.chain.Capabilities().ID
-	s, err := signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: {Capabilities: r.chain.Capabilities(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+	s, err := signer.New(r.keys.Keys,
+		map[bursar.ChainID]signer.Policy{id: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+			MaxFee: bursar.Units(1 << 30)}})
 	r.must(err)
 	r.signer = s
 	return s
@@ -37,8 +39,10 @@ type busy struct {
 	meanwhile func()
 }
 
-func (b busy) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	signed, err := b.Signer.Sign(ctx, id, order, draft)
+func (b busy) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
+	signed, err := b.Signer.Sign(ctx, id, order, unsigned)
 	b.meanwhile()
 	return signed, err
 }
@@ -47,17 +51,17 @@ func (b busy) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest
 type asked struct {
 	*sim.Chain
 	meanwhile func()
-	drafts    int
+	builds    int
 	sent      int
 }
 
 func (a *asked) Build(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
-	a.drafts++
-	draft, err := a.Chain.Build(ctx, o)
+	a.builds++
+	unsigned, err := a.Chain.Build(ctx, o)
 	if a.meanwhile != nil {
 		a.meanwhile()
 	}
-	return draft, err
+	return unsigned, err
 }
 
 func (a *asked) Broadcast(ctx context.Context, tx chain.SignedTx) error {
@@ -66,18 +70,19 @@ func (a *asked) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 }
 
 // scopes are the halts that cover the rig's one currency.
-func (r *rig) scopes() map[string]store.HaltScope {
-	return map[string]store.HaltScope{"all": store.HaltAll, "chain": store.HaltChain(r.chain.Capabilities().ID), "currency": store.HaltCurrency("COIN")}
+func (r *harness) scopes() map[string]store.HaltScope {
+	return map[string]store.HaltScope{"all": store.HaltAll, "chain": store.HaltChain(r.chain.Capabilities().ID),
+		"currency": store.HaltCurrency("COIN")}
 }
 
 func byAnn(scope store.HaltScope) store.Halt {
 	return store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a drill", Actor: "ann"}
 }
 
-// Whenever a halt begins – before a withdrawal is taken up, while its transaction is drafted, or while it is signed –, nothing
-// leaves; deposits go on, withdrawals are accepted and wait; and after the end of the halt everything is paid.
+// Whenever a halt begins – before a withdrawal is taken up, while its transaction is drafted, or while it is signed –,
+// nothing leaves; deposits go on, withdrawals are accepted and wait; and after the end of the halt everything is paid.
 func TestNothingLeavesDuringAHalt(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		for name, scope := range r.scopes() {
 			for _, begin := range []string{"queued", "drafted", "signed", "stored"} {
@@ -92,28 +97,29 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 					}
 				}
 				r.trouble = true
-				r.spender.Chain = watched
+				r.sender.Chain = watched
 				switch begin {
 				case "queued":
 					halt()
 				case "drafted":
 					watched.meanwhile = halt
 				case "signed":
-					r.spender.Signer = busy{r.signer, halt}
+					r.sender.Signer = busy{r.signer, halt}
 				case "stored":
 					r.chain.FailBroadcasts(sim.LostUnknown, 1)
 					r.step()
 					halt()
 				}
 				before := watched.sent
-				r.spender.Settled = nil
+				r.sender.Settled = nil
 				r.step()
 				if begin == "stored" {
 					before = watched.sent
 				}
 				r.stepAndMine(5)
 				if watched.sent != before || !r.chain.Balance(to, "").IsZero() {
-					t.Errorf("%s halted when it was %s: %d transactions were sent, %s paid", name, begin, watched.sent-before, r.chain.Balance(to, ""))
+					t.Errorf("%s halted when it was %s: %d transactions were sent, %s paid", name, begin, watched.sent-before,
+						r.chain.Balance(to, ""))
 				}
 				if text := r.errors(); !strings.Contains(text, "are halted by ann: a drill") && begin != "queued" {
 					t.Errorf("%s halted when it was %s: the operator reads %q", name, begin, text)
@@ -124,7 +130,8 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 				if r.available(1) == credited {
 					t.Errorf("%s halted: no deposit is credited", name)
 				}
-				if later, err := r.withdraw(0, 1_000_000, r.chain.Named("later")); err != nil || later.Status != bursar.WithdrawalQueued {
+				if later, err := r.withdraw(0, 1_000_000, r.chain.Named("later")); err != nil ||
+					later.Status != bursar.WithdrawalQueued {
 					t.Errorf("%s halted: an order is answered %v", name, err)
 				}
 				r.trouble = false
@@ -141,7 +148,7 @@ func TestNothingLeavesDuringAHalt(t *testing.T) {
 }
 
 // errors joins what is noted at the open outgoing transactions.
-func (r *rig) errors() (text string) {
+func (r *harness) errors() (text string) {
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100)
 		for _, p := range open {
@@ -157,14 +164,14 @@ func TestWhatWasSentGoesOn(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered} {
 		config.BumpAfter = 2
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.fund()
 				w, err := r.withdraw(0, 10_000_000, r.chain.Named("to"))
 				r.must(err)
 				r.step()
 				r.chain.Forget() // by every node
 				r.halt(byAnn(store.HaltAll))
-				r.spender.Signer = busy{r.signer, func() { t.Error("something was signed") }}
+				r.sender.Signer = busy{r.signer, func() { t.Error("something was signed") }}
 				r.settle()
 				if got := r.chain.Balance(r.chain.Named("to"), ""); got != w.Amount {
 					t.Errorf("%s was paid", got)
@@ -177,23 +184,26 @@ func TestWhatWasSentGoesOn(t *testing.T) {
 
 // The halt of one currency holds nobody else's up, not even by a nonce that was reserved for it.
 func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.fund()
-		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-		r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+		r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+			Amount: bursar.Units(80_000_000)})
+		r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+			Amount: bursar.Units(80_000_000)})
 		r.stepAndMine(4)
-		tokens, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("token")})
+		tokens, err := r.withdrawals.Request(ctx,
+			withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("token")})
 		r.must(err)
-		r.spender.Signer = mute{}
+		r.sender.Signer = mute{}
 		r.trouble = true
 		r.step() // its nonce is reserved
 		r.halt(byAnn(store.HaltCurrency(token.Code)))
-		coin, err := r.withdraw(0, 10_000_000, r.chain.Named("coin"))
+		order, err := r.withdraw(0, 10_000_000, r.chain.Named("coin"))
 		r.must(err)
 		r.restart()
 		r.stepAndMine(6)
-		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != coin.Amount {
+		if got := r.chain.Balance(r.chain.Named("coin"), ""); got != order.Amount {
 			t.Errorf("%s of the coin was paid; open:\n%s", got, r.errors())
 		}
 		if got := r.chain.Balance(r.chain.Named("token"), token.Contract); !got.IsZero() {
@@ -209,8 +219,9 @@ func TestAHaltedCurrencyIsInNobodysWay(t *testing.T) {
 }
 
 // withToken adds a token to the rig's chain.
-func (r *rig) withToken() bursar.Currency {
-	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+func (r *harness) withToken() bursar.Currency {
+	token := bursar.Currency{Code: "TOKEN", Chain: r.chain.Capabilities().ID, Contract: r.chain.Named("the contract"),
+		Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
 	var err error
 	r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
 	r.must(err)

@@ -11,12 +11,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A deposit that is reorged out after it was swept takes the ground from under its sweep. An unsigned sweep ends at once. A
-// signed one hangs, for its bytes are out of our hands and its nonce with them: it is neither sent nor bumped and counts as
-// nothing under way, until money arrives at its address, enough to pay for a sweep. Then it goes on with what there is, by the same nonce.
+// A deposit that is reorged out after it was swept takes the ground from under its sweep. An unsigned sweep ends at
+// once. A signed one hangs, for its bytes are out of our hands and its nonce with them: it is neither sent nor bumped
+// and counts as nothing under way, until money arrives at its address, enough to pay for a sweep. Then it goes on with
+// what there is, by the same nonce.
 
-// withPoint ends an unsigned sweep of an address at which nothing final is left, and an unsigned gas top-up for which no sweep
-// waits. It returns every other outgoing transaction as it is.
+// withPoint ends an unsigned sweep of an address at which nothing final is left, and an unsigned gas top-up for which
+// no sweep waits. It returns every other outgoing transaction as it is.
 func (s *Sender) withPoint(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	none, err := s.isPointless(ctx, p)
 	if err != nil || !none {
@@ -36,7 +37,8 @@ func (s *Sender) withPoint(ctx context.Context, lease store.Lease, p bursar.Outg
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 	if err == nil && after.Status == bursar.OutgoingAbandoned {
-		s.Log.Info("sweep ended, for nothing final is left to collect", "spend", p.ID, "chain", p.Chain, "kind", p.Kind, "address", p.Base)
+		s.Log.Info("sweep ended, for nothing final is left to collect", "spend", p.ID, "chain", p.Chain, "kind", p.Kind,
+			"address", p.Base)
 	}
 	return after, err
 }
@@ -66,8 +68,11 @@ func pointless(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (bool, er
 	return err == nil && h.Amount.IsZero(), err
 }
 
-// hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and notes where that has changed.
-func (s *Sender) hangs(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (hangs bool, err error) {
+// hangs reports whether a signed sweep has nothing to collect, or not enough to pay for it, and notes where that has
+// changed.
+func (s *Sender) hangs(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) (hangs bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, nil
 	}
@@ -89,18 +94,20 @@ func (s *Sender) hangs(ctx context.Context, lease store.Lease, state store.Chain
 	return hangs, err
 }
 
-// isDust reports whether an address holds less of the native asset than its signed sweep takes, and by the node's word too little
-// to pay for any sweep.
-func (s *Sender) isDust(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
+// isDust reports whether an address holds less of the native asset than its signed sweep takes, and by the node's word
+// too little to pay for any sweep.
+func (s *Sender) isDust(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
+) (bool, error) {
 	order, err := Order(p)
 	if err != nil || order.Payments[0].Contract != "" {
 		return false, err
 	}
-	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
+	unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
 	if err != nil {
 		return false, err
 	}
-	contract, total, err := s.collects(draft)
+	contract, total, err := s.collects(unsigned)
 	if err != nil || contract != "" {
 		return false, err
 	}
@@ -118,16 +125,20 @@ func (s *Sender) isDust(ctx context.Context, lease store.Lease, state store.Chai
 }
 
 // hang leaves a sweep alone that has nothing to collect; where its bytes expire it ends.
-func (s *Sender) hang(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) hang(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) error {
 	if expired, err := s.isOver(ctx, state, p, versions); expired || err != nil {
 		return s.expire(ctx, lease, p, err)
 	}
 	return &HeldError{Reason: "what it collects has left the chain; it goes on once money arrives at its address"}
 }
 
-// byHangingNonce has a sweep that hangs collect what a new one shall, so that the new one does not wait behind its nonce. The
-// new one ends with that.
-func (s *Sender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+// byHangingNonce has a sweep that hangs collect what a new one shall, so that the new one does not wait behind its
+// nonce. The new one ends with that.
+func (s *Sender) byHangingNonce(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
 	if p.Kind != string(chain.KindSweep) || s.Chain.Capabilities().Model != chain.AccountModel {
 		return p, nil
 	}
@@ -160,9 +171,11 @@ func (s *Sender) byHangingNonce(ctx context.Context, lease store.Lease, p bursar
 	})
 }
 
-// isOutdated reports whether a signed sweep asks for another asset than it shall collect by now, or for more of a token than is
-// there: nodes would take it, and it would fail in its block.
-func (s *Sender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest store.Version) (other, more bool, err error) {
+// isOutdated reports whether a signed sweep asks for another asset than it shall collect by now, or for more of a token
+// than is there: nodes would take it, and it would fail in its block.
+func (s *Sender) isOutdated(
+	ctx context.Context, p bursar.OutgoingTx, newest store.Version,
+) (other, more bool, err error) {
 	if p.Kind != string(chain.KindSweep) {
 		return false, false, nil
 	}
@@ -170,11 +183,11 @@ func (s *Sender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest sto
 	if err != nil {
 		return false, false, err
 	}
-	draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
+	unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
 	if err != nil {
 		return false, false, err
 	}
-	contract, total, err := s.collects(draft)
+	contract, total, err := s.collects(unsigned)
 	if err != nil || contract != order.Payments[0].Contract || contract == "" {
 		return err == nil && contract != order.Payments[0].Contract, false, err
 	}
@@ -187,8 +200,8 @@ func (s *Sender) isOutdated(ctx context.Context, p bursar.OutgoingTx, newest sto
 }
 
 // collects reads from a sweep's bytes what it takes from its address: of the native asset with its highest fee.
-func (s *Sender) collects(draft chain.UnsignedTx) (contract string, total bursar.Amount, err error) {
-	contents, err := s.Chain.Inspect(draft.Bytes)
+func (s *Sender) collects(unsigned chain.UnsignedTx) (contract string, total bursar.Amount, err error) {
+	contents, err := s.Chain.Inspect(unsigned.Bytes)
 	if err != nil || len(contents.Payments) != 1 {
 		return "", total, errors.Join(err, fmt.Errorf("a sweep of %d payments", len(contents.Payments)))
 	}
@@ -196,19 +209,21 @@ func (s *Sender) collects(draft chain.UnsignedTx) (contract string, total bursar
 	if payment.Contract != "" {
 		return payment.Contract, payment.Amount, nil
 	}
-	total, err = payment.Amount.Add(draft.Fee)
+	total, err = payment.Amount.Add(unsigned.Fee)
 	return "", total, err
 }
 
-// replaceByLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent where that is
-// lacking. It reports whether it replaced it.
-func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version) (bool, error) {
-	order, draft, err := s.higherFee(ctx, lease, state, p)
+// replaceByLess replaces a signed sweep by one of what is there, where that is less or another asset; it has gas sent
+// where that is lacking. It reports whether it replaced it.
+func (s *Sender) replaceByLess(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, newest store.Version,
+) (bool, error) {
+	order, unsigned, err := s.higherFee(ctx, lease, state, p)
 	var gas *chain.NeedsGasError
 	if errors.As(err, &gas) {
 		return false, s.topUp(ctx, lease, p, gas)
 	}
-	if err != nil || len(draft.Reservations) == 0 {
+	if err != nil || len(unsigned.Reservations) == 0 {
 		return false, err
 	}
 	before, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: newest.Unsigned})
@@ -219,11 +234,11 @@ func (s *Sender) replaceByLess(ctx context.Context, lease store.Lease, state sto
 	if err != nil {
 		return false, err
 	}
-	is, total, err := s.collects(draft)
+	is, total, err := s.collects(unsigned)
 	if err != nil || is == was && !total.Less(most) {
 		return false, err
 	}
-	return s.replace(ctx, lease, state, p, order, draft)
+	return s.replace(ctx, lease, state, p, order, unsigned)
 }
 
 // isEarly reports whether a sweep is final before what it collected is booked: it is settled after that.

@@ -12,7 +12,7 @@ import (
 func TestASweepIsSettledAfterWhatItCollected(t *testing.T) {
 	for name, waits := range map[string]bool{"sweep": true, "failed sweep": false, "payment": false} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				r.forged = true // a deposit that no block brought
 				attack := intruder(t, r.db)
 				w := r.wallet(2)
@@ -42,12 +42,12 @@ func TestASweepIsSettledAfterWhatItCollected(t *testing.T) {
 					VALUES (RANDOMBLOB(16), 'wallet', $1, $2, 'COIN', $3, 'forged', 0, $4, -1, '', '900000000', '0', 'pending', 1,
 						'x', 1)`,
 					r.accounts[2], w.Number, string(r.chain.Capabilities().ID), base)
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if got := r.spendNow(list[0].ID).Status; (got == bursar.OutgoingFinal) == waits {
 					t.Errorf("before the deposit is booked it is %s", got)
 				}
 				attack(`DELETE FROM deposits WHERE tx_id = 'forged'`)
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if got := r.spendNow(list[0].ID).Status; got != bursar.OutgoingFinal {
 					t.Errorf("after that it is %s", got)
 				}

@@ -25,7 +25,7 @@ func (c *recording) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
 	config := numbered
 	config.BumpAfter = 1 << 40
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		token, err := r.registry.Get("TOKEN")
@@ -53,7 +53,7 @@ func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
 		}
 		r.pay(w.Address, 1_000_000_000)
 		node := &recording{Chain: r.chain}
-		r.spender.Chain = node
+		r.sender.Chain = node
 		r.blocks(12)
 		if got := r.chain.Balance(w.Address.Base, ""); !got.Less(bursar.Units(10_000_000)) {
 			r.logOpen(5)
@@ -69,7 +69,7 @@ func TestTheNativeAssetIsSweptByATokensNonceThatHangs(t *testing.T) {
 func TestASweepThatIsGivenATokenHasGasSent(t *testing.T) {
 	config := numbered
 	config.BumpAfter = 1 << 40
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.withTokens()
 		w := r.hung()
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
@@ -85,7 +85,7 @@ func TestASweepThatIsGivenATokenHasGasSent(t *testing.T) {
 }
 
 // sweeps reports whether a sweep of a wallet's address has a status.
-func (r *rig) sweeps(w bursar.Wallet, status bursar.OutgoingStatus) bool {
+func (r *harness) sweeps(w bursar.Wallet, status bursar.OutgoingStatus) bool {
 	for _, p := range r.open() {
 		if p.Kind == string(chain.KindSweep) && p.Base == w.Address.Base && p.Status == status && p.Height == 0 {
 			return true

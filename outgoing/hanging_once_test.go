@@ -13,9 +13,9 @@ import (
 
 // between has f run once in the spender's next steps: after a look at the database that reads something, and before
 // what comes of it.
-func (r *rig) between(reads string, f func()) {
-	db, seen, done := r.spender.DB, false, false
-	r.spender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+func (r *harness) between(reads string, f func()) {
+	db, seen, done := r.sender.DB, false, false
+	r.sender.DB = db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
 		seen = seen || at == store.Running && strings.Contains(what, reads)
 		if at == store.Ended && seen && !done {
 			done = true
@@ -31,7 +31,7 @@ func (r *rig) between(reads string, f func()) {
 }
 
 // sweepOrdered has a sweep of 10 COIN ordered and not signed, and returns its wallet and its deposit.
-func (r *rig) sweepOrdered() (w bursar.Wallet, deposit string) {
+func (r *harness) sweepOrdered() (w bursar.Wallet, deposit string) {
 	r.t.Helper()
 	r.step()
 	w = r.wallet(0)
@@ -45,17 +45,17 @@ func (r *rig) sweepOrdered() (w bursar.Wallet, deposit string) {
 
 // The alarm about a sweep that the signer refuses ends with the sweep, when there is nothing left to collect.
 func TestTheAlarmOfARefusedSweepEndsWithIt(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		_, deposit := r.sweepOrdered()
-		refuses := newMoody(r, func() {})
+		refuses := newFlakySigner(r, func() {})
 		refuses.mood = stingy
-		r.spender.Signer = refuses
+		r.sender.Signer = refuses
 		r.trouble = true
 		r.step()
 		r.wantAlarms("signer_refused")
 		r.undo(deposit, deposit)
 		r.catchUp()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.nothingOpen()
 		r.wantNone("signer_refused")
 	})
@@ -63,7 +63,7 @@ func TestTheAlarmOfARefusedSweepEndsWithIt(t *testing.T) {
 
 // A deposit that arrives while a sweep is looked at that has nothing to collect keeps it.
 func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
 		sweep := r.open()[0]
 		r.undo(deposit, deposit)
@@ -71,7 +71,7 @@ func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
 		r.pay(w.Address, 900_000_000)
 		r.chain.Mine(3)
 		r.between("FROM holdings", r.catchUp)
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSigned {
 			t.Errorf("the sweep is %s", now.Status)
 		}
@@ -86,13 +86,13 @@ func TestASweepGoesOnWhereADepositComesMeanwhile(t *testing.T) {
 
 // A sweep that hangs is noted once, and so is one that waits for a node; nothing is written while nothing changes.
 func TestASweepThatWaitsWritesNothing(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.hung()
 		if n := r.written(); n != 0 {
 			t.Errorf("%d transactions were written while a sweep hangs", n)
 		}
 	})
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.sweepOrdered()
 		r.trouble = true
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
@@ -109,7 +109,7 @@ func TestASweepThatWaitsWritesNothing(t *testing.T) {
 
 // A sweep that enters a block while it is found to have nothing to collect does not hang.
 func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
 		r.step()
 		sweep := r.open()[0]
@@ -128,7 +128,7 @@ func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
 			r.catchUp()
 		})
 		r.trouble = true
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(sweep.ID); now.Height == 0 || now.WaitsFor != "" {
 			t.Errorf("the sweep in block %d waits for %q", now.Height, now.WaitsFor)
 		}
@@ -137,7 +137,7 @@ func TestASweepThatIsIncludedMeanwhileDoesNotHang(t *testing.T) {
 
 // A signed sweep whose deposit comes back while it is found to have nothing to collect does not hang.
 func TestASweepWhoseDepositComesMeanwhileDoesNotHang(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w, deposit := r.sweepOrdered()
 		r.step()
 		sweep := r.open()[0]
@@ -148,7 +148,7 @@ func TestASweepWhoseDepositComesMeanwhileDoesNotHang(t *testing.T) {
 		r.pay(w.Address, 1_200_000_000)
 		r.chain.Mine(3)
 		r.between("FROM holdings", r.catchUp)
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(sweep.ID); now.WaitsFor != "" || len(r.chain.Waiting()) != 1 {
 			t.Errorf("the sweep waits for %q, and %d transactions wait for a block", now.WaitsFor, len(r.chain.Waiting()))
 		}
@@ -159,14 +159,14 @@ func TestASweepWhoseDepositComesMeanwhileDoesNotHang(t *testing.T) {
 
 // A sweep that hangs goes on once its deposit is final, and is not sent before.
 func TestASweepThatHangsWaitsForFinality(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w := r.hung()
 		r.pay(w.Address, 1_000_000_000)
 		node := r.sentOnly()
 		r.trouble = true
 		r.blocks(2)
-		if hang, _ := r.hanging(); hang != 1 || node.sent != 0 || node.drafts != 0 {
-			t.Errorf("%d hang, %d were built and %d sent before the deposit is final", hang, node.drafts, node.sent)
+		if hang, _ := r.hanging(); hang != 1 || node.sent != 0 || node.builds != 0 {
+			t.Errorf("%d hang, %d were built and %d sent before the deposit is final", hang, node.builds, node.sent)
 		}
 		r.blocks(1)
 		if hang, move := r.hanging(); hang != 0 || move != 1 || node.sent == 0 {
@@ -177,19 +177,19 @@ func TestASweepThatHangsWaitsForFinality(t *testing.T) {
 
 // A sweep of all that its address holds is sent as it was signed, and nothing else is built for it.
 func TestASweepThatIsCoveredIsSentAsItIs(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.sweepOrdered()
 		node := r.sentOnly()
 		r.step()
-		if node.sent != 1 || node.drafts != 0 {
-			t.Errorf("%d were sent, and %d more built", node.sent, node.drafts)
+		if node.sent != 1 || node.builds != 0 {
+			t.Errorf("%d were sent, and %d more built", node.sent, node.builds)
 		}
 	})
 }
 
 // A sweep is sent as it was signed while its address holds enough, though not all of that is final any more.
 func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 600_000_000)
@@ -198,13 +198,13 @@ func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
 		r.withoutSigner(func() { r.blocks(5) })
 		r.chain.FailBroadcasts(sim.LostUnknown, 1)
 		r.trouble = true
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		sweep := r.open()[0]
 		r.undo(second, second)
 		r.pay(w.Address, 400_000_000)
 		r.chain.Mine(1)
 		r.catchUp()
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(sweep.ID); now.Status != bursar.OutgoingSent || now.Versions != 1 {
 			t.Errorf("the sweep is %s in %d versions: %q", now.Status, now.Versions, now.Error)
 		}
@@ -213,7 +213,7 @@ func TestASweepIsSentAsItIsWhileThereIsEnough(t *testing.T) {
 
 // A sweep that hangs and enters a block just when another is to go by its nonce leaves that one to itself.
 func TestASweepIsNotGivenToOneThatIsIncludedMeanwhile(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
 		w := r.hung()
 		hanging := r.open()[0]
@@ -233,8 +233,8 @@ func TestASweepIsNotGivenToOneThatIsIncludedMeanwhile(t *testing.T) {
 			r.chain.Mine(1)
 			r.catchUp()
 		})
-		r.check(r.spender.Step(ctx, r.lease))
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 		if now := r.spendNow(hanging.ID); now.Currency != "COIN" || now.Height == 0 || !r.sweeps(w, bursar.OutgoingNew) {
 			t.Errorf("the one in a block is of %s; open are %d", now.Currency, len(r.open()))
 			r.logOpen(5)
@@ -248,7 +248,7 @@ func TestASweepThatHangsExpires(t *testing.T) {
 	for name, config := range map[string]sim.Config{"with nonces": expiring, "without": tronlike} {
 		config.Confirmations = 3
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				w := r.hung()
 				r.trouble = true
 				r.chain.Fail(sim.Expired, 1, nil)
@@ -276,7 +276,7 @@ func TestASweepThatHangsExpires(t *testing.T) {
 
 // The order that a hanging sweep is given is its own: the signer and the journal know it by its ID.
 func TestASweepThatHangsIsGivenItsOwnOrder(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
 		w := r.hung()
 		hanging := r.open()[0]

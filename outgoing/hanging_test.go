@@ -12,7 +12,7 @@ import (
 )
 
 // catchUp has the follower catch up.
-func (r *rig) catchUp() {
+func (r *harness) catchUp() {
 	r.t.Helper()
 	for more := true; more; {
 		var err error
@@ -22,18 +22,19 @@ func (r *rig) catchUp() {
 }
 
 // withoutSigner has f run while the signer is away.
-func (r *rig) withoutSigner(f func()) {
+func (r *harness) withoutSigner(f func()) {
 	r.t.Helper()
-	real := r.spender.Signer
-	r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+	real := r.sender.Signer
+	r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+		error) {
 		return chain.SignedTx{}, errors.New("the signer is away")
 	})
 	f()
-	r.spender.Signer = real
+	r.sender.Signer = real
 }
 
 // holding is what the books say that an address holds of an asset.
-func (r *rig) holding(base, contract string) (held bursar.Amount) {
+func (r *harness) holding(base, contract string) (held bursar.Amount) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		h, err := tx.Holdings().Current(ctx, r.chain.Capabilities().ID, base, contract)
@@ -44,7 +45,7 @@ func (r *rig) holding(base, contract string) (held bursar.Amount) {
 }
 
 // hanging are the open outgoing transactions that wait for a deposit, and those that do not.
-func (r *rig) hanging() (hang, move int) {
+func (r *harness) hanging() (hang, move int) {
 	r.t.Helper()
 	for _, p := range r.open() {
 		if p.WaitsFor == bursar.WaitsForDeposit {
@@ -56,9 +57,10 @@ func (r *rig) hanging() (hang, move int) {
 	return hang, move
 }
 
-// An unsigned sweep ends at once when its deposit is reorged out, and the next deposit there is swept by the same nonce.
+// An unsigned sweep ends at once when its deposit is reorged out, and the next deposit there is swept by the same
+// nonce.
 func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		deposit := r.pay(w.Address, 1_000_000_000)
@@ -66,7 +68,7 @@ func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
 			r.blocks(4)
 			r.undo(deposit, deposit)
 			r.catchUp()
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		})
 		r.nothingOpen()
 		if got := r.holding(w.Address.Base, ""); !got.IsZero() {
@@ -85,7 +87,7 @@ func TestAnUnsignedSweepEndsWithItsDeposit(t *testing.T) {
 
 // So does a sweep of a token, together with the top-up of its gas.
 func TestAnUnsignedTopUpEndsWithItsSweep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		token, err := r.registry.Get("TOKEN")
@@ -99,18 +101,18 @@ func TestAnUnsignedTopUpEndsWithItsSweep(t *testing.T) {
 			}
 			r.undo(deposit, deposit)
 			r.catchUp()
-			r.must(r.spender.Step(ctx, r.lease))
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		})
 		r.nothingOpen()
 	})
 }
 
 // hung returns a rig's wallet whose sweep of 10 COIN is signed, and whose deposit has been reorged out since.
-func (r *rig) hung() bursar.Wallet { return r.hungOver(0) }
+func (r *harness) hung() bursar.Wallet { return r.hungOver(0) }
 
 // hungOver is hung with so many units at the address that stay there.
-func (r *rig) hungOver(left uint64) bursar.Wallet {
+func (r *harness) hungOver(left uint64) bursar.Wallet {
 	r.t.Helper()
 	r.step()
 	w := r.wallet(0)
@@ -136,11 +138,11 @@ func (r *rig) hungOver(left uint64) bursar.Wallet {
 	return w
 }
 
-// A signed sweep whose deposit was reorged out hangs: it is nothing under way and stands in nobody's way. When its address is paid
-// again, less or more than before, it collects that.
+// A signed sweep whose deposit was reorged out hangs: it is nothing under way and stands in nobody's way. When its
+// address is paid again, less or more than before, it collects that.
 func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 	for _, paid := range []uint64{700_000_000, 1_000_000_000, 1_300_000_000} {
-		each(t, numbered, func(t *testing.T, r *rig) {
+		each(t, numbered, func(t *testing.T, r *harness) {
 			w := r.hung()
 			if n := r.swept()["COIN"]; n != 0 {
 				t.Errorf("%d sweeps count as under way", n)
@@ -169,7 +171,7 @@ func TestASweepThatHangsGoesOnWithTheNextDeposit(t *testing.T) {
 
 // A token that is paid to the address of a sweep that hangs is collected by that sweep's nonce.
 func TestAnotherAssetIsSweptByTheNonceThatHangs(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
 		w := r.hung()
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
@@ -190,10 +192,10 @@ func TestAnotherAssetIsSweptByTheNonceThatHangs(t *testing.T) {
 	})
 }
 
-// A signed sweep hangs as well where what is left at its address does not pay for it: another asset there is collected by its nonce,
-// and the next deposit with what was left.
+// A signed sweep hangs as well where what is left at its address does not pay for it: another asset there is collected
+// by its nonce, and the next deposit with what was left.
 func TestASweepHangsOverDust(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens()
 		w := r.hungOver(341)
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
@@ -206,7 +208,7 @@ func TestASweepHangsOverDust(t *testing.T) {
 			r.logOpen(5)
 		}
 	})
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w := r.hungOver(341)
 		r.pay(w.Address, 700_000_000)
 		r.settle()
@@ -217,10 +219,10 @@ func TestASweepHangsOverDust(t *testing.T) {
 	})
 }
 
-// A signed sweep of more of a token than is left at its address cannot be replaced where nothing is numbered: it ends when its bytes
-// have expired, and another one collects what is there.
+// A signed sweep of more of a token than is left at its address cannot be replaced where nothing is numbered: it ends
+// when its bytes have expired, and another one collects what is there.
 func TestASweepOfTooMuchExpires(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		token, err := r.registry.Get("TOKEN")
@@ -254,15 +256,16 @@ func TestASweepOfTooMuchExpires(t *testing.T) {
 	})
 }
 
-// settleAll mines and steps for a while; what the service does not know, as tokens that come to another currency's wallet, may stay open.
-func (r *rig) settleAll() {
+// settleAll mines and steps for a while; what the service does not know, as tokens that come to another currency's
+// wallet, may stay open.
+func (r *harness) settleAll() {
 	r.t.Helper()
 	r.blocks(25)
 }
 
 // Many sweeps that hang do not keep others from being ordered.
 func TestSweepsThatHangHoldUpNoOthers(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		var deposits []string
 		for range 33 {

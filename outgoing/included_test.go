@@ -10,10 +10,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A payment is in a block that the follower has not read. An operator who asks is told so, a word that contradicts the chain is
-// refused, and the payment is settled once.
+// A payment is in a block that the follower has not read. An operator who asks is told so, a word that contradicts the
+// chain is refused, and the payment is settled once.
 func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		r.settle()
 		w := r.order(300_000_000, to)
@@ -21,14 +21,16 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 		w = r.now(w)
 		r.chain.Mine(1)
 		ask := func(with outgoing.Resolution) (string, error) {
-			return r.spender.Resolve(ctx, w.SpendID, r.chain, with)
+			return r.sender.Resolve(ctx, w.OutgoingID, r.chain, with)
 		}
-		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"}, "another": {Paid: "another", Reason: "x"}} {
+		for name, word := range map[string]outgoing.Resolution{"never paid": {NeverPaid: true, Reason: "x"},
+			"another": {Paid: "another", Reason: "x"}} {
 			if _, err := ask(word); !errors.Is(err, outgoing.ErrDisputed) {
 				t.Errorf("%s: the chain's word is not taken: %v", name, err)
 			}
 		}
-		if what, err := ask(outgoing.Resolution{Paid: w.TxID, Reason: "an explorer"}); err != nil || !strings.Contains(what, "as the chain shows") {
+		if what, err := ask(outgoing.Resolution{Paid: w.TxID, Reason: "an explorer"}); err != nil ||
+			!strings.Contains(what, "as the chain shows") {
 			t.Errorf("it became %q (%v)", what, err)
 		}
 		if _, err := ask(outgoing.Resolution{}); !errors.Is(err, outgoing.ErrNotOpen) {
@@ -40,24 +42,26 @@ func TestWhatAChainShowsAsPaidIsSettledByThat(t *testing.T) {
 	})
 }
 
-// What is being made void, what does that, and what is settled can not be made void: of two operators the second is refused.
+// What is being made void, what does that, and what is settled can not be made void: of two operators the second is
+// refused.
 func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		w, before, to := r.abandoned()
-		if _, err := r.spender.Abandon(ctx, w.SpendID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+		if _, err := r.sender.Abandon(ctx, w.OutgoingID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 			t.Errorf("it is made void twice: %v", err)
 		}
 		for _, p := range r.open() {
-			if p.ID == w.SpendID {
+			if p.ID == w.OutgoingID {
 				continue
 			}
 			r.step()
-			if _, err := r.spender.Abandon(ctx, p.ID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
+			if _, err := r.sender.Abandon(ctx, p.ID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrCannotBeVoid) {
 				t.Errorf("what makes another one void is made void itself: %v", err)
 			}
 		}
 		r.once(w, before, to)
-		if _, err := r.spender.Abandon(ctx, r.now(w).SpendID, outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
+		if _, err := r.sender.Abandon(ctx, r.now(w).OutgoingID,
+			outgoing.Abandonment{}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("what is settled is made void: %v", err)
 		}
 	})
@@ -65,18 +69,18 @@ func TestWhatIsBeingMadeVoidIsNotMadeVoidAgain(t *testing.T) {
 
 // While a currency is suspended nothing of it is drafted, another one is paid, and its withdrawals are paid afterwards.
 func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		suspended := "of a test"
-		r.spender.Suspended = func(code bursar.CurrencyCode) string { return suspended }
+		r.sender.Suspended = func(code bursar.CurrencyCode) string { return suspended }
 		for range 3 {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.SpendID.IsZero() {
-			t.Errorf("it is %s, taken up: %v", got.Status, !got.SpendID.IsZero())
+		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
+			t.Errorf("it is %s, taken up: %v", got.Status, !got.OutgoingID.IsZero())
 		}
 		suspended = ""
 		r.withoutSigner(func() {
@@ -101,15 +105,15 @@ func TestASuspendedCurrencyIsNotPaid(t *testing.T) {
 
 // While a chain's payments are halted nothing of its queue is taken up, so that it can still be called back.
 func TestAHaltedChainTakesNothingUp(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		halt := byAnn(store.HaltChain(r.chain.Capabilities().ID))
 		r.halt(halt)
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		r.step()
-		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.SpendID.IsZero() {
-			t.Errorf("it is %s, taken up: %v", got.Status, !got.SpendID.IsZero())
+		if got := r.now(w); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
+			t.Errorf("it is %s, taken up: %v", got.Status, !got.OutgoingID.IsZero())
 		}
 		r.nothingOpen()
 		r.resume(halt)

@@ -9,7 +9,7 @@ import (
 
 // What a withdrawal pays to an address that became a wallet of this service meanwhile is a deposit there.
 func TestAPaymentToAWalletThatIsNewIsItsDeposit(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		before := r.prepare()
 		to := r.futureAddress(1)
 		w := r.order(300_000_000, to.Base)
@@ -28,7 +28,7 @@ func TestAPaymentToAWalletThatIsNewIsItsDeposit(t *testing.T) {
 
 // The operator approves an order whose address became another currency's wallet meanwhile: it could not be credited.
 func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		limited, other := r.currency, r.currency
 		limited.ApprovalAbove = bursar.Units(50_000_000)
 		other.Code, other.Contract = "OTHER", r.chain.Named("contract")
@@ -54,7 +54,7 @@ func TestAnApprovalToAnotherCurrencysWalletIsRefused(t *testing.T) {
 
 // Zero-value spam is no deposit and holds nobody's deposit up.
 func TestNothingArrivesWithNoValue(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 0)

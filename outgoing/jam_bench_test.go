@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// BenchmarkAWithdrawalBehindSweeps measures a step that takes up, signs and sends one withdrawal, with no open sweeps and with
-// ten thousand that wait for gas.
+// BenchmarkAWithdrawalBehindSweeps measures a step that takes up, signs and sends one withdrawal, with no open sweeps
+// and with ten thousand that wait for gas.
 func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 	for _, database := range []string{"sqlite", "postgres"} {
 		for _, sweeps := range []int{0, 10_000} {
@@ -23,7 +23,7 @@ func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 				} else {
 					url = storetest.SQLite(b)
 				}
-				r := newRig(b, storetest.Open(b, url), numbered).withTokens()
+				r := newHarness(b, storetest.Open(b, url), numbered).withTokens()
 				r.prepare()
 				r.settle()
 				r.queueSweeps(sweeps)
@@ -38,7 +38,7 @@ func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 						r.must(err)
 					}
 					b.StartTimer()
-					r.check(r.spender.Step(ctx, r.lease))
+					r.check(r.sender.Step(ctx, r.lease))
 				}
 			})
 		}
@@ -46,7 +46,7 @@ func BenchmarkAWithdrawalBehindSweeps(b *testing.B) {
 }
 
 // queueSweeps orders sweeps of addresses that hold nothing but tokens, without asking anybody.
-func (r *rig) queueSweeps(n int) {
+func (r *harness) queueSweeps(n int) {
 	r.t.Helper()
 	token, err := r.registry.Get("TOKEN")
 	r.must(err)
@@ -54,8 +54,10 @@ func (r *rig) queueSweeps(n int) {
 		r.do(func(tx *store.Tx) error {
 			for i := from; i < min(n, from+1000); i++ {
 				base := r.chain.Named(fmt.Sprint("deposit address ", i))
-				order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, From: chain.Source{Base: base}, MaxFee: r.sweeper.MaxFee,
-					Payments: []chain.Payment{{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(500)}}}
+				order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, From: chain.Source{Base: base},
+					MaxFee: r.sweeper.MaxFee,
+					Payments: []chain.Payment{{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+						Amount: bursar.Units(500)}}}
 				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: base}, Contract: token.Contract, Amount: bursar.Units(500)})
 				if _, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, order, "TOKEN"); err != nil {
 					return err

@@ -13,10 +13,11 @@ import (
 )
 
 // withTokens gives a rig two tokens, TOKEN and OTHER, without decimals worth speaking of.
-func (r *rig) withTokens() *rig {
+func (r *harness) withTokens() *harness {
 	list := []bursar.Currency{r.currency}
 	for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
-		list = append(list, bursar.Currency{Code: code, Chain: r.chain.Capabilities().ID, Contract: r.chain.Named(strings.ToLower(string(code))), Decimals: 2, Places: 2,
+		list = append(list, bursar.Currency{Code: code, Chain: r.chain.Capabilities().ID,
+			Contract: r.chain.Named(strings.ToLower(string(code))), Decimals: 2, Places: 2,
 			Minimum: bursar.Units(10), WithdrawalMinimum: bursar.Units(10)})
 	}
 	var err error
@@ -27,24 +28,25 @@ func (r *rig) withTokens() *rig {
 }
 
 // give pays units of a token from outside.
-func (r *rig) give(code bursar.CurrencyCode, to bursar.Address, units uint64) {
+func (r *harness) give(code bursar.CurrencyCode, to bursar.Address, units uint64) {
 	r.t.Helper()
 	currency, err := r.registry.Get(code)
 	r.must(err)
 	r.chain.Pay(chain.Payment{Address: to, Contract: currency.Contract, Amount: bursar.Units(units)})
 }
 
-func (r *rig) orderOf(account int, code bursar.CurrencyCode, units uint64, to string) bursar.Withdrawal {
+func (r *harness) orderOf(account int, code bursar.CurrencyCode, units uint64, to string) bursar.Withdrawal {
 	r.t.Helper()
 	currency, err := r.registry.Get(code)
 	r.must(err)
-	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[account], Currency: code, Amount: currency.Exact(bursar.Units(units)), Address: to})
+	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[account], Currency: code,
+		Amount: currency.Exact(bursar.Units(units)), Address: to})
 	r.must(err)
 	return w
 }
 
 // statuses counts withdrawals by status.
-func (r *rig) statuses(list ...bursar.Withdrawal) map[bursar.WithdrawalStatus]int {
+func (r *harness) statuses(list ...bursar.Withdrawal) map[bursar.WithdrawalStatus]int {
 	counts := map[bursar.WithdrawalStatus]int{}
 	for _, w := range list {
 		counts[r.now(w).Status]++
@@ -53,7 +55,7 @@ func (r *rig) statuses(list ...bursar.Withdrawal) map[bursar.WithdrawalStatus]in
 }
 
 // blocks mines n blocks, with a step of everything in each but of the sweeper.
-func (r *rig) blocksWithoutSweeps(n int) {
+func (r *harness) blocksWithoutSweeps(n int) {
 	r.t.Helper()
 	for range n {
 		r.chain.Mine(1)
@@ -62,11 +64,11 @@ func (r *rig) blocksWithoutSweeps(n int) {
 			more, err = r.follower.Step(ctx, r.lease)
 			r.check(err)
 		}
-		r.check(r.spender.Step(ctx, r.lease))
+		r.check(r.sender.Step(ctx, r.lease))
 	}
 }
 
-func (r *rig) blocks(n int) {
+func (r *harness) blocks(n int) {
 	r.t.Helper()
 	for range n {
 		r.chain.Mine(1)
@@ -75,7 +77,7 @@ func (r *rig) blocks(n int) {
 }
 
 // jam opens n sweeps of TOKEN from addresses of which each has some and no gas.
-func (r *rig) jam(n int) {
+func (r *harness) jam(n int) {
 	r.t.Helper()
 	token, err := r.registry.Get("TOKEN")
 	r.must(err)
@@ -88,9 +90,12 @@ func (r *rig) jam(n int) {
 	r.blocksWithoutSweeps(4)
 	r.do(func(tx *store.Tx) error {
 		for _, w := range wallets {
-			from := chain.Source{Base: w.Address.Base, Key: chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}}
-			payment := chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(500)}
-			order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: r.sweeper.MaxFee}
+			from := chain.Source{Base: w.Address.Base,
+				Key: chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}}
+			payment := chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+				Amount: bursar.Units(500)}
+			order := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from,
+				MaxFee: r.sweeper.MaxFee}
 			ordered, err := outgoing.InsertSweep(ctx, tx, r.chain.Capabilities().ID, order, "TOKEN")
 			if err != nil || !ordered {
 				return fmt.Errorf("a sweep was not ordered: %w", err)
@@ -101,7 +106,7 @@ func (r *rig) jam(n int) {
 }
 
 // logOpen tells of some open outgoing transactions of every share.
-func (r *rig) logOpen(n int) {
+func (r *harness) logOpen(n int) {
 	r.t.Helper()
 	counts := map[string]int{}
 	r.view(func(tx *store.Tx) error {
@@ -118,7 +123,7 @@ func (r *rig) logOpen(n int) {
 }
 
 // topUps counts the open top-ups by the address that gets them.
-func (r *rig) topUps() map[string]int {
+func (r *harness) topUps() map[string]int {
 	r.t.Helper()
 	counts := map[string]int{}
 	r.view(func(tx *store.Tx) error {
@@ -134,13 +139,13 @@ func (r *rig) topUps() map[string]int {
 	return counts
 }
 
-// Hundreds of sweeps that wait for gas, at a time when gas costs more than is allowed, hold up no withdrawal, and order one
-// top-up for each address.
+// Hundreds of sweeps that wait for gas, at a time when gas costs more than is allowed, hold up no withdrawal, and order
+// one top-up for each address.
 func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		maxFee := bursar.Units(5_000_000)
-		r.spender.MaxFee, r.sweeper.MaxFee = maxFee, maxFee
+		r.sender.MaxFee, r.sweeper.MaxFee = maxFee, maxFee
 		r.jam(230)
 		r.trouble = true
 		r.chain.SetRate(10_000)
@@ -165,7 +170,7 @@ func TestOpenSweepsHoldUpNoWithdrawal(t *testing.T) {
 // Withdrawals of a token that the hot wallet lacks hold up nobody: the native asset and another token leave all
 // the same, what is covered of the short one too, and the alarm says how much of what is lacking. It ends by itself.
 func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
 			r.give(code, r.walletOf(0, code).Address, 1_000_000)
@@ -188,7 +193,8 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 		}
 		r.view(func(tx *store.Tx) error {
 			alarms, err := tx.Alarms().OfKind(ctx, "funds_low")
-			if len(alarms) != 1 || !strings.Contains(alarms[0].Message, "lacks 14.90 TOKEN for 25 payments") || !strings.Contains(alarms[0].Message, r.hot.Base) {
+			if len(alarms) != 1 || !strings.Contains(alarms[0].Message, "lacks 14.90 TOKEN for 25 payments") ||
+				!strings.Contains(alarms[0].Message, r.hot.Base) {
 				t.Errorf("the alarms are %+v", alarms) // 25 times 0.60 are 15.00, and 0.10 is there
 			}
 			return err
@@ -208,12 +214,12 @@ func TestAShortCurrencyHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// Six withdrawals of 90 from a hot wallet of 100: one is paid, five wait for the sweep, and none is signed that would fail on
-// the chain.
+// Six withdrawals of 90 from a hot wallet of 100: one is paid, five wait for the sweep, and none is signed that would
+// fail on the chain.
 func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
 	for name, code := range map[string]bursar.CurrencyCode{"token": "TOKEN", "native": "COIN"} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				r.withTokens().prepare()
 				unit := uint64(100)
 				if code == "COIN" {
@@ -242,17 +248,19 @@ func TestWhatIsUnderWayIsNotPaidTwice(t *testing.T) {
 	}
 }
 
-// A batch that costs more than is allowed is paid in parts; a payment that does alone waits, says so, and holds up nobody.
+// A batch that costs more than is allowed is paid in parts; a payment that does alone waits, says so, and holds up
+// nobody.
 func TestABatchThatIsTooDearIsSplit(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		for range 40 {
 			r.pay(r.wallet(0).Address, 1_000_000)
 		}
 		r.chain.Mine(3)
 		r.step()
-		// At the rate of 10 a payment of 5 inputs costs 4,120, one of 9 less than 7,000, of 16 11,600, all five together 16,240.
-		r.spender.MaxFee = bursar.Units(10_000)
+		// At the rate of 10 a payment of 5 inputs costs 4,120, one of 9 less than 7,000, of 16 11,600, all five together
+		// 16,240.
+		r.sender.MaxFee = bursar.Units(10_000)
 		var list []bursar.Withdrawal
 		for i := range 5 {
 			list = append(list, r.order(4_000_000, r.chain.Named(fmt.Sprint("receiver ", i))))
@@ -269,7 +277,7 @@ func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 			t.Errorf("the large one is %s", got)
 		}
 		r.wantAlarms("fee_above_limit")
-		r.spender.MaxFee = bursar.Units(1 << 30) // the operator raises max_fee and restarts
+		r.sender.MaxFee = bursar.Units(1 << 30) // the operator raises max_fee and restarts
 		r.blocks(6)
 		if got := r.now(large).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("with a higher limit the large one is %s", got)
@@ -280,7 +288,7 @@ func TestABatchThatIsTooDearIsSplit(t *testing.T) {
 
 // Of a batch with a receiver that can never be paid only that one fails, and the others are paid together.
 func TestARefusedReceiverFailsAlone(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		var list []bursar.Withdrawal
 		for i := range 4 {
@@ -291,7 +299,8 @@ func TestARefusedReceiverFailsAlone(t *testing.T) {
 		r.step()
 		r.settle()
 		got := r.statuses(list...)
-		if got[bursar.WithdrawalFailed] != 1 || got[bursar.WithdrawalConfirmed] != 3 || r.now(list[2]).Status != bursar.WithdrawalFailed {
+		if got[bursar.WithdrawalFailed] != 1 || got[bursar.WithdrawalConfirmed] != 3 ||
+			r.now(list[2]).Status != bursar.WithdrawalFailed {
 			t.Errorf("the withdrawals are %v", got)
 		}
 		txs := map[string]bool{}

@@ -18,7 +18,7 @@ import (
 var long = chain.Lifetime{Blocks: 1000}
 
 // revive has a process take over the restored database with the marks of a file.
-func (r *rig) revive(before, file string) *recovery.Guard {
+func (r *harness) revive(before, file string) *recovery.Guard {
 	r.t.Helper()
 	r.restore(before)
 	g := r.guarded(file)
@@ -26,9 +26,9 @@ func (r *rig) revive(before, file string) *recovery.Guard {
 	return g
 }
 
-// paidOnce checks that a withdrawal was paid once, by the transaction that was signed first. One that expires before it is put
-// back may be paid by another.
-func (r *rig) paidOnce(w bursar.Withdrawal, txID string) {
+// paidOnce checks that a withdrawal was paid once, by the transaction that was signed first. One that expires before it
+// is put back may be paid by another.
+func (r *harness) paidOnce(w bursar.Withdrawal, txID string) {
 	r.t.Helper()
 	if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
 		r.t.Errorf("the receiver holds %s, ordered were %s", got, w.Amount)
@@ -39,13 +39,13 @@ func (r *rig) paidOnce(w bursar.Withdrawal, txID string) {
 	}
 }
 
-// What was signed after the backup and is in no block is put back from the journal, as the very same transaction, whether the
-// nodes still have it or not: nothing is waited for, nobody is paid twice, and payments go on.
+// What was signed after the backup and is in no block is put back from the journal, as the very same transaction,
+// whether the nodes still have it or not: nothing is waited for, nobody is paid twice, and payments go on.
 func TestAPaymentInFlightIsPutBack(t *testing.T) {
 	for spell, far := range spells {
 		for name, lost := range map[string]bool{"waiting": false, "dropped by the nodes": true} {
 			t.Run(spell+", "+name, func(t *testing.T) {
-				onModels(t, func(t *testing.T, r *rig) {
+				onModels(t, func(t *testing.T, r *harness) {
 					file := filepath.Join(t.TempDir(), "seed.marks")
 					r.guarded(file)
 					r.prepare()
@@ -88,7 +88,7 @@ func TestAPaymentInFlightIsPutBack(t *testing.T) {
 
 // What is in a block already when the database is put back is recognised there, and is not signed for anybody else.
 func TestAPaymentInABlockIsRecognised(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -110,9 +110,10 @@ func TestAPaymentInABlockIsRecognised(t *testing.T) {
 	})
 }
 
-// A backup that is put back twice, before anything was put back from the journal, is told of what was signed both times.
+// A backup that is put back twice, before anything was put back from the journal, is told of what was signed both
+// times.
 func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -123,7 +124,7 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 		r.catchUp()
 		r.must(r.sweeper.Step(ctx, r.lease))
 		before := r.backup()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		sent := r.chain.Waiting()
 		if len(sent) != 1 {
 			t.Fatalf("%d transactions wait", len(sent))
@@ -143,10 +144,10 @@ func TestASweepIsPutBackAfterTwoRestores(t *testing.T) {
 	})
 }
 
-// What the database recognises in a block that is reorged out after that gets its bytes back from the journal: it is sent again,
-// though neither a node nor anybody else has it.
+// What the database recognises in a block that is reorged out after that gets its bytes back from the journal: it is
+// sent again, though neither a node nor anybody else has it.
 func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -175,21 +176,21 @@ func TestAPaymentWhoseBlockLeavesIsSentAgain(t *testing.T) {
 	})
 }
 
-// The follower may meet a forgotten transaction before the signer answers: it is recognised by what it pays, and is not put back
-// beside that.
+// The follower may meet a forgotten transaction before the signer answers: it is recognised by what it pays, and is not
+// put back beside that.
 func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
 		r.settle()
-		w, other := r.order(300_000_000, r.chain.Named("receiver")), bursar.Withdrawal{}
+		w := r.order(300_000_000, r.chain.Named("receiver"))
 		before := r.backup()
 		r.step()
 		txID := r.now(w).TxID
 		r.chain.SetRate(1 << 20) // no block takes it
 		r.revive(before, file)
-		r.spender.Signer, r.trouble = absent{}, true
+		r.sender.Signer, r.trouble = absent{}, true
 		for range 5 {
 			r.step()
 			r.chain.Mine(1)
@@ -200,8 +201,8 @@ func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
 		r.chain.SetRate(1)
 		r.chain.Mine(1)
 		r.step()
-		r.spender.Signer, r.trouble = r.signer, false
-		other = r.order(100_000_000, r.chain.Named("other"))
+		r.sender.Signer, r.trouble = r.signer, false
+		other := r.order(100_000_000, r.chain.Named("other"))
 		r.settle()
 		r.paidOnce(w, txID)
 		r.paidOnce(other, r.now(other).TxID)
@@ -210,7 +211,7 @@ func TestAnAbsentSignerHoldsARecoveryUp(t *testing.T) {
 
 // The database has forgotten the order too: its payment is sent again, and an operator is told whose it was.
 func TestAForgottenOrderInFlightIsNamed(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -245,9 +246,10 @@ func TestAForgottenOrderInFlightIsNamed(t *testing.T) {
 	})
 }
 
-// A refund to a sender, a sweep and its gas that were in flight are put back too: none of them is taken for a stolen key later.
+// A refund to a sender, a sweep and its gas that were in flight are put back too: none of them is taken for a stolen
+// key later.
 func TestEverythingInFlightIsPutBack(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -287,7 +289,7 @@ func TestEverythingInFlightIsPutBack(t *testing.T) {
 
 // Where another process with marks of its own has signed, the journal cannot be complete: the wait stays.
 func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
 		file := filepath.Join(folder, "one")
 		r.guarded(file)
@@ -309,17 +311,17 @@ func TestTheWaitStaysWhereOtherMarksWereUsed(t *testing.T) {
 	})
 }
 
-// A transaction whose bytes were lost between the signature and the commit is not given up, whatever happens meanwhile: it is
-// signed again, and is the same.
-func TestAClaimedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+// A transaction whose bytes were lost between the signature and the commit is not given up, whatever happens meanwhile:
+// it is signed again, and is the same.
+func TestAReservedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
 		lossy := &eavesdropper{Signer: r.signer, r: r}
-		r.spender.Signer = lossy
+		r.sender.Signer = lossy
 		r.step()
 		if lossy.before == "" || len(r.chain.Waiting()) == 0 {
 			t.Fatal("nothing was signed")
@@ -343,13 +345,15 @@ func TestAClaimedPaymentThatMayBeOutIsNotGivenUp(t *testing.T) {
 // eavesdropper copies the database while a payment is signed: its bytes are in no copy.
 type eavesdropper struct {
 	outgoing.Signer
-	r      *rig
+	r      *harness
 	before string
 }
 
-func (e *eavesdropper) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+func (e *eavesdropper) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	if e.before == "" {
 		e.before = e.r.backup()
 	}
-	return e.Signer.Sign(ctx, id, order, draft)
+	return e.Signer.Sign(ctx, id, order, unsigned)
 }

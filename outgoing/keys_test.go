@@ -7,14 +7,14 @@ import (
 	"github.com/bursar/bursar/signer"
 )
 
-// knownKeys are the keys of every rig, whose seed is the same, with the public keys that were derived before: a service of
-// wallets derives hundreds ahead, and each test starts several.
+// knownKeys are the keys of every rig, whose seed is the same, with the public keys that were derived before: a service
+// of wallets derives hundreds ahead, and each test starts several.
 type knownKeys struct {
 	*signer.Keys
 	known *sync.Map // of chain.PublicKey by chain.KeyRef
 }
 
-var rigKeys = sync.OnceValues(func() (knownKeys, error) {
+var harnessKeys = sync.OnceValues(func() (knownKeys, error) {
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	return knownKeys{keys, new(sync.Map)}, err
 })

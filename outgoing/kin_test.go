@@ -11,7 +11,7 @@ import (
 
 // A key that is in other hands on one chain is in other hands on every chain that shares it, also a deposit address's.
 func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		r.follower.Externals.Kin = []bursar.ChainID{bursar.BSC, bursar.Polygon}
 		for _, id := range r.follower.Externals.Kin {
@@ -20,7 +20,8 @@ func TestAnExternalSpendHaltsEveryChainThatSharesTheKey(t *testing.T) {
 		w := r.wallet(1)
 		r.pay(w.Address, 300_000_000)
 		r.stepAndMine(1)
-		id := r.chain.ExternalSpend(w.Address.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
+		id := r.chain.ExternalSpend(w.Address.Base,
+			chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
 		r.stepAndMine(2)
 		for _, halted := range []bursar.ChainID{bursar.Ethereum, bursar.BSC, bursar.Polygon} {
 			r.view(func(tx *store.Tx) error {

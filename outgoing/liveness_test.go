@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Whatever else a chain is busy with – tokens that the hot wallet lacks, receivers that refuse, sweeps without gas, gas that is too
-// dear for a while – every withdrawal that its money and the network allow leaves within 40 blocks.
+// Whatever else a chain is busy with – tokens that the hot wallet lacks, receivers that refuse, sweeps without gas, gas
+// that is too dear for a while – every withdrawal that its money and the network allow leaves within 40 blocks.
 func TestEveryPayableWithdrawalLeaves(t *testing.T) {
 	seeds := uint64(8)
 	if testing.Short() {
@@ -22,10 +22,10 @@ func TestEveryPayableWithdrawalLeaves(t *testing.T) {
 			t.Parallel()
 			config := numbered
 			config.Seed = seed
-			r := newRig(t, storetest.Open(t, storetest.SQLite(t)), config).withTokens()
+			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config).withTokens()
 			random := rand.New(rand.NewPCG(seed, 25))
 			r.prepare()
-			r.spender.MaxFee, r.sweeper.MaxFee = bursar.Units(5_000_000), bursar.Units(5_000_000)
+			r.sender.MaxFee, r.sweeper.MaxFee = bursar.Units(5_000_000), bursar.Units(5_000_000)
 			r.jam(40 + random.IntN(60))
 			for _, code := range []bursar.CurrencyCode{"TOKEN", "OTHER"} {
 				r.give(code, r.walletOf(0, code).Address, 1_000_000)

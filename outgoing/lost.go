@@ -8,10 +8,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// expireLost ends a signed outgoing transaction that the final blocks prove dead: every version of it needs a UTXO that it never can use, or a
-// nonce that an external spend has used. A UTXO that merely was reorged out proves nothing, for it may come back with the transaction that made it.
-// It reports whether the outgoing transaction is over.
-func (s *Sender) expireLost(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) (bool, error) {
+// expireLost ends a signed outgoing transaction that the final blocks prove dead: every version of it needs a UTXO that
+// it never can use, or a nonce that an external spend has used. A UTXO that merely was reorged out proves nothing, for
+// it may come back with the transaction that made it. It reports whether the outgoing transaction is over.
+func (s *Sender) expireLost(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) (bool, error) {
 	lost := ""
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		lost, err = lostReservation(ctx, tx, p, versions, state.Final)
@@ -33,23 +35,29 @@ func (s *Sender) expireLost(ctx context.Context, lease store.Lease, state store.
 	})
 	over := err == nil && after.Status == bursar.OutgoingAbandoned
 	if over {
-		s.Log.Warn("outgoing transaction can never be included and is made again", "spend", p.ID, "chain", p.Chain, "lost", lost)
+		s.Log.Warn("outgoing transaction can never be included and is made again", "spend", p.ID, "chain", p.Chain,
+			"lost", lost)
 	}
 	return over, err
 }
 
-// lostReservation returns a UTXO by whose loss every version of an outgoing transaction is proven dead, or "" while one of them may be included.
-func lostReservation(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64) (string, error) {
+// lostReservation returns a UTXO by whose loss every version of an outgoing transaction is proven dead, or "" while one
+// of them may be included.
+func lostReservation(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, versions []store.Version, final uint64,
+) (string, error) {
 	lost, err := tx.Reservations().Lost(ctx, p.ID, final)
 	if err != nil || len(lost) == 0 || len(versions) == 0 {
 		return "", err
 	}
 	for _, v := range versions {
-		draft, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
+		unsigned, err := readUnsigned(bursar.OutgoingTx{ID: p.ID, Unsigned: v.Unsigned})
 		if err != nil {
 			return "", err
 		}
-		if !slices.ContainsFunc(draft.Reservations, func(claim string) bool { return slices.Contains(lost, claim) }) {
+		if !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool {
+			return slices.Contains(lost, resource)
+		}) {
 			return "", nil
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // batchOverADeposit credits a deposit that is the largest UTXO and pays a withdrawal of another account out of it. The
 // operator's own UTXO could pay the withdrawal as well.
-func (r *rig) batchOverADeposit() (deposit string, w bursar.Withdrawal, to string) {
+func (r *harness) batchOverADeposit() (deposit string, w bursar.Withdrawal, to string) {
 	r.t.Helper()
 	r.step()
 	r.pay(r.wallet(0).Address, 300_000_000)
@@ -32,12 +32,13 @@ func (r *rig) batchOverADeposit() (deposit string, w bursar.Withdrawal, to strin
 	return deposit, w, to
 }
 
-// A payer spends a credited deposit again in a reorganisation, after the deposit went into a withdrawal of somebody else. The
-// withdrawal's transaction is dead once the second outgoing transaction is final, and no block earlier; then another one pays it.
+// A payer spends a credited deposit again in a reorganisation, after the deposit went into a withdrawal of somebody
+// else. The withdrawal's transaction is dead once the second outgoing transaction is final, and no block earlier; then
+// another one pays it.
 func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
-		first := r.now(w).SpendID
+		first := r.now(w).OutgoingID
 		r.trouble = true
 		r.chain.Reorg(3, deposit)
 		r.step()
@@ -45,7 +46,7 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.SpendID != first {
+		if got := r.now(w); got.OutgoingID != first {
 			t.Fatalf("it was given up for a deposit that may come back: %+v", got)
 		}
 		r.chain.DoubleSpend(deposit)
@@ -53,14 +54,14 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 		r.step()
 		r.chain.Mine(1)
 		r.step()
-		if got := r.now(w); got.SpendID != first {
+		if got := r.now(w); got.OutgoingID != first {
 			t.Fatalf("it was given up before the second spend was final: %+v", got)
 		}
 		for range 8 {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.SpendID == first {
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first {
 			t.Fatalf("it is %+v", got)
 		}
 		if got := r.chain.Balance(to, ""); got != bursar.Units(200_000_000) {
@@ -70,11 +71,12 @@ func TestATransactionOverAVanishedDepositIsMadeAgain(t *testing.T) {
 	})
 }
 
-// A second outgoing transaction that is reorged out again proves nothing: the deposit comes back, and with it the transaction.
+// A second outgoing transaction that is reorged out again proves nothing: the deposit comes back, and with it the
+// transaction.
 func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
-		first := r.now(w).SpendID
+		first := r.now(w).OutgoingID
 		r.trouble = true
 		r.chain.Reorg(3, deposit)
 		r.step()
@@ -87,7 +89,7 @@ func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.SpendID != first {
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID != first {
 			t.Fatalf("it is %+v", got)
 		}
 		if got := r.chain.Balance(to, ""); got != bursar.Units(200_000_000) {
@@ -100,8 +102,8 @@ func TestAProofThatLeavesTheChainIsNone(t *testing.T) {
 }
 
 // What builds on the change of a dead transaction is dead as well, however long the chain of unconfirmed change.
-func TestWhatBuildsOnDeadChangeIsMadeAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+func TestWhatBuildsOnVanishedChangeIsMadeAgain(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
 		r.chain.Mine(3)
@@ -140,7 +142,7 @@ func TestWhatBuildsOnDeadChangeIsMadeAgain(t *testing.T) {
 
 // An external spend takes a UTXO that a transaction of ours was going to use.
 func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 950_000_000)
@@ -149,9 +151,10 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 		to := r.chain.Named("outside")
 		w := r.order(200_000_000, to)
 		r.step()
-		first := r.now(w).SpendID
+		first := r.now(w).OutgoingID
 		r.chain.Forget()
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(940_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(940_000_000)})
 		r.trouble = true
 		for range 4 {
 			r.chain.Mine(1)
@@ -162,7 +165,7 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 			r.chain.Mine(1)
 			r.step()
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.SpendID == first {
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || got.OutgoingID == first {
 			t.Fatalf("it is %+v", got)
 		}
 		if got := r.chain.Balance(to, ""); got != bursar.Units(200_000_000) {
@@ -173,7 +176,7 @@ func TestATransactionOverATakenUTXOIsMadeAgain(t *testing.T) {
 }
 
 // resumeAll is an operator who says that an external spend was theirs.
-func (r *rig) resumeAll() {
+func (r *harness) resumeAll() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		_, err := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Capabilities().ID), store.HaltByExternalSpend, "")
@@ -181,7 +184,7 @@ func (r *rig) resumeAll() {
 	})
 }
 
-func (r *rig) nothingOpen() {
+func (r *harness) nothingOpen() {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 10)
@@ -192,9 +195,10 @@ func (r *rig) nothingOpen() {
 	})
 }
 
-// A deposit that leaves its chain between the unsigned transaction and the signature is not signed over: another draft is made at once.
+// A deposit that leaves its chain between the unsigned transaction and the signature is not signed over: another draft
+// is made at once.
 func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 300_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
@@ -205,8 +209,9 @@ func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 		r.step()
 		to := r.chain.Named("outside")
 		w := r.order(200_000_000, to)
-		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		real := r.sender.Signer
+		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+			error) {
 			return chain.SignedTx{}, errors.New("the signer is away")
 		})
 		r.trouble = true
@@ -217,7 +222,7 @@ func TestNothingIsSignedOverAUTXOThatLeft(t *testing.T) {
 			more, err = r.follower.Step(ctx, r.lease)
 			r.must(err)
 		}
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.trouble = false
 		r.settle()
 		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.chain.Balance(to, "") != w.Amount {

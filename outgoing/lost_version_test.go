@@ -11,12 +11,12 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Of two versions the second needs a deposit that has gone for good, and the first does not: it may still be included, and nothing
-// is paid by another transaction.
+// Of two versions the second needs a deposit that has gone for good, and the first does not: it may still be included,
+// and nothing is paid by another transaction.
 func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 	config := coined
 	config.BumpAfter = 2
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(5)
@@ -26,17 +26,18 @@ func TestATransactionIsKeptWhileOneVersionOfItMayBeIncluded(t *testing.T) {
 		r.step()
 		w := r.order(985_000_000, r.chain.Named("outside"))
 		r.step()
-		first, lost := r.version(r.now(w).TxID), r.now(w).SpendID
-		needed := r.draftOf(lost).Reservations
+		first, lost := r.version(r.now(w).TxID), r.now(w).OutgoingID
+		needed := r.unsignedOf(lost).Reservations
 		r.trouble = true
 		r.chain.SetRate(200_000) // its change does not suffice for the fee
 		for n := 0; n < 5 && r.versionsOf(lost) == 1; n++ {
 			r.step()
 			r.chain.Mine(1)
 			r.follow()
-			_ = r.spender.Step(ctx, r.lease)
+			_ = r.sender.Step(ctx, r.lease)
 		}
-		if all := r.draftOf(lost).Reservations; len(needed) != 1 || len(all) != 2 || slices.Contains(needed, deposit+":0") {
+		if all := r.unsignedOf(lost).Reservations; len(needed) != 1 || len(all) != 2 ||
+			slices.Contains(needed, deposit+":0") {
 			t.Fatalf("at first it uses %v, later %v", needed, all)
 		}
 		r.chain.Forget()
@@ -67,8 +68,9 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				armed, looks := false, false
 				then := func() {}
-				r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
-					looks = looks || armed && at == store.Running && strings.Contains(what, "UNION SELECT v.resource FROM moved_reservations")
+				r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+					looks = looks || armed && at == store.Running &&
+						strings.Contains(what, "UNION SELECT v.resource FROM moved_reservations")
 					if at == store.Ended && looks {
 						armed, looks = false, false
 						then()
@@ -76,7 +78,7 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 					return nil
 				}}), coined)
 				deposit, w, _ := r.batchOverADeposit()
-				lost, txID := r.now(w).SpendID, r.now(w).TxID
+				lost, txID := r.now(w).OutgoingID, r.now(w).TxID
 				r.trouble = true
 				r.chain.Reorg(3, deposit)
 				again := r.chain.DoubleSpend(deposit)
@@ -92,8 +94,8 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 					r.chain.ReorgBack(5, deposit, again)
 					r.follow()
 				}
-				_ = r.spender.Step(ctx, r.lease)
-				if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || r.now(w).SpendID != lost {
+				_ = r.sender.Step(ctx, r.lease)
+				if p := r.spendNow(lost); armed || p.Status != bursar.OutgoingSent || r.now(w).OutgoingID != lost {
 					t.Fatalf("it is %s, and the order %+v", p.Status, r.now(w))
 				}
 				if !inBlock {
@@ -108,21 +110,22 @@ func TestWhatComesBackBeforeItIsGivenUpIsKept(t *testing.T) {
 
 // What is given up is not sent once more, nor is anything noted against it.
 func TestWhatIsGivenUpIsNotSentAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
-		lost, txID := r.now(w).SpendID, r.now(w).TxID
+		lost, txID := r.now(w).OutgoingID, r.now(w).TxID
 		r.trouble = true
 		r.chain.Reorg(3, deposit)
 		r.chain.DoubleSpend(deposit)
 		r.chain.Mine(4)
 		r.follow()
 		watched := &interrupted{Chain: r.chain}
-		r.spender.Chain = watched
-		r.must(r.spender.Step(ctx, r.lease))
-		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned || p.Error != "" || slices.Contains(watched.sent, txID) {
+		r.sender.Chain = watched
+		r.must(r.sender.Step(ctx, r.lease))
+		if p := r.spendNow(lost); p.Status != bursar.OutgoingAbandoned || p.Error != "" ||
+			slices.Contains(watched.sent, txID) {
 			t.Errorf("it is %s with the error %q, and sent were %v", p.Status, p.Error, watched.sent)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.holdsOnce(w)
 	})

@@ -11,15 +11,15 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// alarmHeldUp is about an outgoing transaction that a halt holds and whose nonce others of no halted currency wait behind, where
-// it cannot be made void. Ref is the transaction. It ends with it.
+// alarmHeldUp is about an outgoing transaction that a halt holds and whose nonce others of no halted currency wait
+// behind, where it cannot be made void. Ref is the transaction. It ends with it.
 const alarmHeldUp = "held_up"
 
-// A transaction of a halted currency that is signed has a nonce that nothing else may use, and the halt keeps it from being sent
-// or bumped. Nothing behind it could be included. Where something of another currency waits there, it is made void: another
-// transaction with its nonce moves one unit of the native asset from the hot address to a deposit address of ours, at a higher
-// fee. Of the two at most one can be included. What the first pays is paid again after the halt, once the other one is final;
-// where the first was with a node before and is included all the same, it counts.
+// A transaction of a halted currency that is signed has a nonce that nothing else may use, and the halt keeps it from
+// being sent or bumped. Nothing behind it could be included. Where something of another currency waits there, it is
+// made void: another transaction with its nonce moves one unit of the native asset from the hot address to a deposit
+// address of ours, at a higher fee. Of the two at most one can be included. What the first pays is paid again after the
+// halt, once the other one is final; where the first was with a node before and is included all the same, it counts.
 
 // jam is a held transaction that others wait behind.
 type jam struct {
@@ -28,8 +28,8 @@ type jam struct {
 	first bursar.OutgoingTx // the first of those that wait
 }
 
-// makeWay has a transaction that a halt holds stand in the way of no other currency's. It does nothing where nothing waits behind
-// its nonce, or where the bytes expire, which frees the nonce.
+// makeWay has a transaction that a halt holds stand in the way of no other currency's. It does nothing where nothing
+// waits behind its nonce, or where the bytes expire, which frees the nonce.
 func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
 	var found *jam
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -51,25 +51,32 @@ func (s *Sender) makeWay(ctx context.Context, lease store.Lease, p bursar.Outgoi
 			return err
 		}
 		if why != "" {
-			return tx.Alarms().Raise(ctx, store.Alarm{Chain: now.Chain, Kind: alarmHeldUp, Ref: now.ID.String(), Message: found.message(now, why)})
+			return tx.Alarms().Raise(ctx, store.Alarm{
+				Chain:   now.Chain,
+				Kind:    alarmHeldUp,
+				Ref:     now.ID.String(),
+				Message: found.message(now, why),
+			})
 		}
 		by = order.ID
 		return s.orderVoid(ctx, tx, now, order, []string{fmt.Sprintf("%s/%d", now.Base, found.nonce)})
 	})
 	if err == nil && !by.IsZero() {
 		s.Log.Warn("outgoing transaction of a halted currency is being made void, for others wait behind its nonce",
-			"spend", p.ID, "by", by, "chain", p.Chain, "currency", p.Currency, "nonce", found.nonce, "waits", found.first.ID, "status", after.Status)
+			"spend", p.ID, "by", by, "chain", p.Chain, "currency", p.Currency, "nonce", found.nonce, "waits", found.first.ID,
+			"status", after.Status)
 	}
 	return err
 }
 
-// jamBy says what waits behind a signed transaction that a halt holds; nil where nothing does that could go on without it.
+// jamBy says what waits behind a signed transaction that a halt holds; nil where nothing does that could go on without
+// it.
 func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (*jam, error) {
 	own, numbered := nonceOfTx(p)
 	if !numbered || p.Height > 0 || s.Chain.Capabilities().Model != chain.AccountModel {
 		return nil, nil
 	}
-	if draft, err := readUnsigned(p); err != nil || draft.Expires > 0 {
+	if unsigned, err := readUnsigned(p); err != nil || unsigned.Expires > 0 {
 		return nil, err
 	}
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
@@ -79,12 +86,12 @@ func (s *Sender) jamBy(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (
 	if err != nil {
 		return nil, err
 	}
-	halts, err := tx.Halts().Of(ctx, s.scopes(passage{spend: p, order: order})...)
+	halts, err := tx.Halts().Of(ctx, s.scopes(passage{outgoingTx: p, order: order})...)
 	if err != nil || len(halts) == 0 {
 		return nil, err
 	}
 	first, waits, err := s.behind(ctx, tx, p, own, func(other bursar.OutgoingTx, order chain.TxRequest) (bool, error) {
-		err := s.notHalted(ctx, tx, passage{spend: other, order: order})
+		err := s.notHalted(ctx, tx, passage{outgoingTx: other, order: order})
 		var held *HeldError
 		if errors.As(err, &held) {
 			return false, nil
@@ -119,27 +126,30 @@ func (s *Sender) behind(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, 
 	return bursar.OutgoingTx{}, false, nil
 }
 
-// filler is the order of what is to take a transaction's nonce, or why there can be none. A signer knows it as gas for a deposit
-// address of ours, so that no new kind of transaction has to be allowed.
-func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (order chain.TxRequest, why string, err error) {
-	traits := s.Chain.Capabilities()
-	native, known := s.Registry.Asset(traits.ID, "")
+// filler is the order of what is to take a transaction's nonce, or why there can be none. A signer knows it as gas for
+// a deposit address of ours, so that no new kind of transaction has to be allowed.
+func (s *Sender) filler(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx,
+) (order chain.TxRequest, why string, err error) {
+	capabilities := s.Chain.Capabilities()
+	native, known := s.Registry.Asset(capabilities.ID, "")
 	switch {
-	case !known || traits.SharedAddress:
+	case !known || capabilities.SharedAddress:
 		return order, "the chain has no address for that", nil
 	case isVoiding(p):
 		return order, "it is to make another one void itself", nil
 	case p.Base != s.Hot.Base:
 		return order, "it is not of the hot address", nil
 	}
-	to, found, err := tx.Wallets().Any(ctx, traits.Family)
+	to, found, err := tx.Wallets().Any(ctx, capabilities.Family)
 	if err != nil || !found {
 		return order, "there is no deposit address", err
 	}
-	payee := chain.Source{Base: to.Address.Base, Key: chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: to.Index}}
+	payee := chain.Source{Base: to.Address.Base,
+		Key: chain.KeyRef{Family: capabilities.Family, Branch: chain.DepositBranch, Index: to.Index}}
 	order = chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, From: s.Hot, Change: payee, MaxFee: s.MaxFee,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: payee.Base}, Amount: bursar.Units(1)}}}
-	err = s.notHalted(ctx, tx, passage{spend: bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}, order: order})
+	err = s.notHalted(ctx, tx, passage{outgoingTx: bursar.OutgoingTx{Chain: p.Chain, Currency: native.Code}, order: order})
 	var held *HeldError
 	if errors.As(err, &held) {
 		return order, held.Reason, nil
@@ -147,8 +157,11 @@ func (s *Sender) filler(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) 
 	return order, "", err
 }
 
-// completeFiller has a filler take the nonce of the transaction that it makes void, whose money is spoken for by it no more.
-func (s *Sender) completeFiller(ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx) error {
+// completeFiller has a filler take the nonce of the transaction that it makes void, whose money is spoken for by it no
+// more.
+func (s *Sender) completeFiller(
+	ctx context.Context, tx *store.Tx, order *chain.TxRequest, first bursar.OutgoingTx,
+) error {
 	nonce, numbered := nonceOfTx(first)
 	if !numbered {
 		return fmt.Errorf("spend %s has no nonce", first.ID)
@@ -167,6 +180,8 @@ func (j *jam) message(p bursar.OutgoingTx, why string) string {
 	for i, h := range j.halts {
 		reasons[i], remedies[i] = h.String(), h.Remedy()
 	}
-	return fmt.Sprintf("outgoing transaction %s of %s has nonce %d of %s and is held: %s. %s of %s waits behind it, and others may; it cannot be made void: %s. End the halt: %s",
-		p.ID, p.Currency, j.nonce, p.Base, strings.Join(reasons, "; "), j.first.ID, j.first.Currency, why, strings.Join(remedies, ", "))
+	return fmt.Sprintf("outgoing transaction %s of %s has nonce %d of %s and is held: %s. %s of %s waits behind it, "+
+		"and others may; it cannot be made void: %s. End the halt: %s",
+		p.ID, p.Currency, j.nonce, p.Base, strings.Join(reasons, "; "), j.first.ID, j.first.Currency, why,
+		strings.Join(remedies, ", "))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // noWay checks that nothing is to make anything void, and that nobody is alarmed about it.
-func (r *rig) noWay() {
+func (r *harness) noWay() {
 	r.t.Helper()
 	if list := r.fillers(); len(list) > 0 {
 		r.t.Errorf("something is made void: %+v", list)
@@ -21,18 +21,18 @@ func (r *rig) noWay() {
 	r.wantNone("held_up")
 }
 
-// Way is made for nobody who waits for another reason than the held payment's nonce: the currency is halted too, the nonce is lower,
-// or there is none yet.
+// Way is made for nobody who waits for another reason than the held payment's nonce: the currency is halted too, the
+// nonce is lower, or there is none yet.
 func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
-	for name, behind := range map[string]func(r *rig){
-		"of the same currency": func(r *rig) { r.orderOf(0, "TOKEN", 500, r.chain.Named("another")) },
-		"not drafted": func(r *rig) {
-			r.spender.Chain = undrafted{r.chain}
+	for name, behind := range map[string]func(r *harness){
+		"of the same currency": func(r *harness) { r.orderOf(0, "TOKEN", 500, r.chain.Named("another")) },
+		"not drafted": func(r *harness) {
+			r.sender.Chain = unbuilt{r.chain}
 			r.order(100_000_000, r.chain.Named("another"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, bumping(), func(t *testing.T, r *rig) {
+			each(t, bumping(), func(t *testing.T, r *harness) {
 				held := r.jammed(false)
 				behind(r)
 				if name == "of the same currency" {
@@ -45,7 +45,7 @@ func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
 					r.step()
 					r.noWay()
 				}
-				r.spender.Chain = r.chain
+				r.sender.Chain = r.chain
 				r.chain.ClearFaults()
 				r.resume(shortToken())
 				r.settle()
@@ -56,7 +56,7 @@ func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
 		})
 	}
 	t.Run("of a lower nonce", func(t *testing.T) {
-		each(t, bumping(), func(t *testing.T, r *rig) {
+		each(t, bumping(), func(t *testing.T, r *harness) {
 			r.withTokens()
 			r.fund()
 			r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
@@ -84,16 +84,16 @@ func TestWayIsMadeForNobodyWhoWaitsForSomethingElse(t *testing.T) {
 	})
 }
 
-// undrafted is a chain on which only what has been drafted goes on.
-type undrafted struct{ *sim.Chain }
+// unbuilt is a chain on which only what has been drafted goes on.
+type unbuilt struct{ *sim.Chain }
 
-func (undrafted) Build(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+func (unbuilt) Build(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 	return chain.UnsignedTx{}, sim.ErrNode
 }
 
 // Behind another payment of the halted currency one of another currency may wait: way is made for that one.
 func TestWayIsMadeForWhatWaitsBehindOthers(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
 		second := r.orderOf(0, "TOKEN", 500, r.chain.Named("another who wants tokens"))
@@ -118,7 +118,7 @@ func TestWayIsMadeForWhatWaitsBehindOthers(t *testing.T) {
 
 // Where transactions expire, a held one frees its nonce by itself: nothing makes it void.
 func TestWhatExpiresIsNotMadeVoidForOthers(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
 		w := r.order(100_000_000, r.chain.Named("coin"))
@@ -136,11 +136,12 @@ func TestWhatExpiresIsNotMadeVoidForOthers(t *testing.T) {
 	})
 }
 
-// On a chain whose wallets share one address there is none to send the nonce's unit to: an alarm says what waits behind what.
+// On a chain whose wallets share one address there is none to send the nonce's unit to: an alarm says what waits behind
+// what.
 func TestWithoutAnAddressOfItsOwnAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 	config := memoed
 	config.BumpAfter = 3
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		r.halt(shortToken())
 		w := r.order(100_000_000, r.chain.Named("coin"))
@@ -151,7 +152,7 @@ func TestWithoutAnAddressOfItsOwnAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 		r.view(func(tx *store.Tx) error {
 			open, err := tx.Alarms().OfKind(ctx, "held_up")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "the chain has no address for that") ||
-				!strings.Contains(open[0].Message, r.now(held).SpendID.String())) {
+				!strings.Contains(open[0].Message, r.now(held).OutgoingID.String())) {
 				t.Errorf("the alarms are %+v", open)
 			}
 			return err
@@ -166,7 +167,7 @@ func TestWithoutAnAddressOfItsOwnAnAlarmSaysWhatIsHeldUp(t *testing.T) {
 }
 
 // adoptedToken has a payment of TOKEN adopted from a block, and returns it as it was and is.
-func (r *rig) adoptedToken() (token, now bursar.Withdrawal) {
+func (r *harness) adoptedToken() (token, now bursar.Withdrawal) {
 	r.t.Helper()
 	r.withTokens()
 	r.prepare()
@@ -188,18 +189,19 @@ func (r *rig) adoptedToken() (token, now bursar.Withdrawal) {
 	return token, now
 }
 
-// A payment of a halted currency whose bytes are not known, because its block was reorged out, stands in nobody's way either.
+// A payment of a halted currency whose bytes are not known, because its block was reorged out, stands in nobody's way
+// either.
 func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
-	each(t, models["nonce"], func(t *testing.T, r *rig) {
+	each(t, models["nonce"], func(t *testing.T, r *harness) {
 		token, first := r.adoptedToken()
 		r.vanishes(first.TxID)
 		r.halt(shortToken())
 		r.recovered()
-		r.waitedFor(first.SpendID)
+		r.waitedFor(first.OutgoingID)
 		w := r.order(100_000_000, r.chain.Named("coin"))
 		r.blocks(20)
 		r.holdsOnce(w)
-		if now := r.now(token); now.Status != bursar.WithdrawalQueued || now.SpendID == first.SpendID {
+		if now := r.now(token); now.Status != bursar.WithdrawalQueued || now.OutgoingID == first.OutgoingID {
 			t.Errorf("the payment of TOKEN is %s", now.Status)
 		}
 		r.resume(shortToken())
@@ -210,15 +212,15 @@ func TestAnAdoptedPaymentOfAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// What has changed between the look at what waits and the order of what makes way orders nothing: the halt has ended, or the
-// payment is in a block.
+// What has changed between the look at what waits and the order of what makes way orders nothing: the halt has ended,
+// or the payment is in a block.
 func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
-	for name, meanwhile := range map[string]func(r *rig, held bursar.Withdrawal){
+	for name, meanwhile := range map[string]func(r *harness, held bursar.Withdrawal){
 		"nothing":            nil,
-		"the halt has ended": func(r *rig, _ bursar.Withdrawal) { r.resume(shortToken()) },
-		"it is in a block": func(r *rig, held bursar.Withdrawal) {
+		"the halt has ended": func(r *harness, _ bursar.Withdrawal) { r.resume(shortToken()) },
+		"it is in a block": func(r *harness, held bursar.Withdrawal) {
 			r.do(func(tx *store.Tx) error {
-				return tx.Outgoing().Include(ctx, held.SpendID, held.TxID, r.height(), false, bursar.Units(1))
+				return tx.Outgoing().Include(ctx, held.OutgoingID, held.TxID, r.height(), false, bursar.Units(1))
 			})
 		},
 	} {
@@ -226,8 +228,9 @@ func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				armed, looks := false, false
 				then := func() {}
-				r := newRig(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
-					looks = looks || armed && at == store.Running && strings.Contains(what, "ORDER BY s.number") && strings.Contains(what, "s.id <>")
+				r := newHarness(t, db.As(db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+					looks = looks || armed && at == store.Running && strings.Contains(what, "ORDER BY s.number") &&
+						strings.Contains(what, "s.id <>")
 					if at == store.Ended && looks {
 						armed, looks = false, false
 						then()
@@ -242,7 +245,7 @@ func TestWhatChangesMeanwhileNeedsNoWay(t *testing.T) {
 				if armed = true; meanwhile != nil {
 					then = func() { meanwhile(r, held) }
 				}
-				_ = r.spender.Step(ctx, r.lease)
+				_ = r.sender.Step(ctx, r.lease)
 				if armed {
 					t.Fatal("nobody looked for what waits")
 				}

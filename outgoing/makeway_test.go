@@ -20,7 +20,7 @@ func bumping() sim.Config {
 }
 
 // jammed has a payment of TOKEN signed, and sent at a fee that is too low or not sent at all.
-func (r *rig) jammed(sent bool) bursar.Withdrawal {
+func (r *harness) jammed(sent bool) bursar.Withdrawal {
 	r.t.Helper()
 	r.withTokens()
 	r.fund()
@@ -40,7 +40,7 @@ func (r *rig) jammed(sent bool) bursar.Withdrawal {
 	return w
 }
 
-func (r *rig) tokensOf(name string) bursar.Amount {
+func (r *harness) tokensOf(name string) bursar.Amount {
 	token, err := r.registry.Get("TOKEN")
 	r.must(err)
 	return r.chain.Balance(r.chain.Named(name), token.Contract)
@@ -50,12 +50,13 @@ func shortToken() store.Halt {
 	return store.Halt{Scope: store.HaltCurrency("TOKEN"), Kind: store.HaltByShortPayout, Ref: "x", Reason: "it was short"}
 }
 
-// What moves a halted currency stands in nobody else's way: neither signed bytes that are held, nor sent ones that may not be
-// bumped, keep the nonces behind them from the chain. Nothing of it leaves meanwhile, and afterwards it is paid once.
+// What moves a halted currency stands in nobody else's way: neither signed bytes that are held, nor sent ones that may
+// not be bumped, keep the nonces behind them from the chain. Nothing of it leaves meanwhile, and afterwards it is paid
+// once.
 func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
 		t.Run(name, func(t *testing.T) {
-			each(t, bumping(), func(t *testing.T, r *rig) {
+			each(t, bumping(), func(t *testing.T, r *harness) {
 				held := r.jammed(sent)
 				r.halt(shortToken())
 				w := r.order(100_000_000, r.chain.Named("coin"))
@@ -86,10 +87,10 @@ func TestAHaltedCurrencyHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// The bytes of a held payment may have been sent before their process died: where they are included before what is to make them
-// void, they count, and nobody is paid twice.
+// The bytes of a held payment may have been sent before their process died: where they are included before what is to
+// make them void, they count, and nobody is paid twice.
 func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		out := r.version(r.now(held).TxID)
 		r.halt(shortToken())
@@ -119,7 +120,7 @@ func TestAHeldPaymentThatIsIncludedAllTheSameCounts(t *testing.T) {
 }
 
 // fillers are the open transactions that are to make others void.
-func (r *rig) fillers() (list []bursar.OutgoingTx) {
+func (r *harness) fillers() (list []bursar.OutgoingTx) {
 	for _, p := range r.open() {
 		order, err := outgoing.Order(p)
 		r.must(err)
@@ -130,10 +131,10 @@ func (r *rig) fillers() (list []bursar.OutgoingTx) {
 	return list
 }
 
-// A reorganisation takes what made a held payment void out of its block before that is final, and the payment itself is included on
-// the other branch: it counts, and nobody is paid twice.
+// A reorganisation takes what made a held payment void out of its block before that is final, and the payment itself is
+// included on the other branch: it counts, and nobody is paid twice.
 func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		out := r.version(r.now(held).TxID)
 		r.halt(shortToken())
@@ -164,7 +165,7 @@ func TestAHeldPaymentComesBackWithAReorganisation(t *testing.T) {
 
 // A held payment that nothing of another currency waits behind stays as it is, and is sent after the halt.
 func TestAHeldPaymentThatIsInNobodysWayIsKept(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		held := r.jammed(false)
 		before := r.now(held).TxID
 		r.halt(shortToken())
@@ -177,10 +178,10 @@ func TestAHeldPaymentThatIsInNobodysWayIsKept(t *testing.T) {
 	})
 }
 
-// Where nothing can make it void, because the native asset itself is halted, an alarm says what waits behind what, and the command
-// that ends it. It closes by itself.
+// Where nothing can make it void, because the native asset itself is halted, an alarm says what waits behind what, and
+// the command that ends it. It closes by itself.
 func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
-	each(t, bumping(), func(t *testing.T, r *rig) {
+	each(t, bumping(), func(t *testing.T, r *harness) {
 		r.withTokens()
 		r.fund()
 		r.give("TOKEN", bursar.Address{Base: r.hot.Base}, 100_000)
@@ -197,7 +198,8 @@ func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 		r.view(func(tx *store.Tx) error {
 			open, err := tx.Alarms().OfKind(ctx, "held_up")
 			if err == nil && (len(open) != 1 || !strings.Contains(open[0].Message, "`bursar currency resume COIN`") ||
-				!strings.Contains(open[0].Message, r.now(token).SpendID.String()) || !strings.Contains(open[0].Message, r.now(w).SpendID.String())) {
+				!strings.Contains(open[0].Message, r.now(token).OutgoingID.String()) ||
+				!strings.Contains(open[0].Message, r.now(w).OutgoingID.String())) {
 				t.Errorf("the alarms are %+v", open)
 			}
 			return err
@@ -213,12 +215,12 @@ func TestWhatAHaltOfTheNativeAssetHoldsUpIsAlarmed(t *testing.T) {
 	})
 }
 
-// What makes a held payment void is forgotten by a failover after it was signed, and put back from the journal: it makes that one
-// void as before, which is paid again after the halt, and what is not forgotten either.
+// What makes a held payment void is forgotten by a failover after it was signed, and put back from the journal: it
+// makes that one void as before, which is paid again after the halt, and what is not forgotten either.
 func TestWhatMakesVoidIsPutBackAsWhatItIs(t *testing.T) {
 	for name, sent := range map[string]bool{"signed and not sent": false, "sent and too cheap": true} {
 		t.Run(name, func(t *testing.T) {
-			each(t, bumping(), func(t *testing.T, r *rig) {
+			each(t, bumping(), func(t *testing.T, r *harness) {
 				file := filepath.Join(t.TempDir(), "seed.marks")
 				held := r.jammed(sent)
 				r.guarded(file)

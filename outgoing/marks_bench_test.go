@@ -16,7 +16,7 @@ func BenchmarkWallets(b *testing.B) {
 			name = "with marks"
 		}
 		b.Run(name, func(b *testing.B) {
-			r := newRig(b, storetest.Open(b, storetest.SQLite(b)), models["nonce"])
+			r := newHarness(b, storetest.Open(b, storetest.SQLite(b)), models["nonce"])
 			if marked {
 				g := r.guarded(filepath.Join(b.TempDir(), "seed.marks"))
 				go g.Run(b.Context())

@@ -15,7 +15,7 @@ import (
 )
 
 // guarded gives a rig marks in a file, as a service has them beside its seed, and has the guard look.
-func (r *rig) guarded(file string) *recovery.Guard {
+func (r *harness) guarded(file string) *recovery.Guard {
 	r.t.Helper()
 	g := r.guard(file)
 	r.must(g.Start(ctx))
@@ -23,22 +23,25 @@ func (r *rig) guarded(file string) *recovery.Guard {
 	return g
 }
 
-func (r *rig) guard(file string) *recovery.Guard {
-	traits := r.chain.Capabilities()
-	return &recovery.Guard{DB: r.db, Keeper: marks.NewFile(file), Chains: []bursar.ChainID{traits.ID}, Families: []bursar.Family{traits.Family},
-		Log: slog.New(slog.DiscardHandler), Name: func() string { return r.ids.Next().String() }, Derive: r.gaps}
+func (r *harness) guard(file string) *recovery.Guard {
+	capabilities := r.chain.Capabilities()
+	return &recovery.Guard{DB: r.db, Keeper: marks.NewFile(file), Chains: []bursar.ChainID{capabilities.ID},
+		Families: []bursar.Family{capabilities.Family},
+		Log:      slog.New(slog.DiscardHandler), Name: func() string { return r.ids.Next().String() }, Derive: r.gaps}
 }
 
-func (r *rig) lead(g *recovery.Guard) {
+func (r *harness) lead(g *recovery.Guard) {
 	r.t.Helper()
 	id := r.chain.Capabilities().ID
 	_, err := g.Lead(ctx, id)
 	r.must(err)
-	r.spender.Marks, r.wallets.Marks = g, g
-	r.follower.Current, r.follower.KnownFinal = func() bool { return g.Leads(id) }, func() uint64 { return g.KnownFinal(id) }
+	r.sender.Marks, r.wallets.Marks = g, g
+	r.follower.Current, r.follower.KnownFinal = func() bool {
+		return g.Leads(id)
+	}, func() uint64 { return g.KnownFinal(id) }
 }
 
-func (r *rig) gaps(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
+func (r *harness) gaps(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
 	list := make([]store.GapAddress, n)
 	for i := range list {
 		pub, err := r.keys.Public(chain.KeyRef{Family: family, Index: from + uint32(i)})
@@ -54,10 +57,10 @@ func (r *rig) gaps(family bursar.Family, from uint32, n int) ([]store.GapAddress
 	return list, nil
 }
 
-// An address that was given out after the backup is given to nobody else after the restore, and what is paid to it is found: an
-// operator assigns it, and it can be spent.
+// An address that was given out after the backup is given to nobody else after the restore, and what is paid to it is
+// found: an operator assigns it, and it can be spent.
 func TestNoAddressIsGivenOutTwice(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		file := filepath.Join(t.TempDir(), "seed.marks")
 		r.guarded(file)
 		r.prepare()
@@ -83,7 +86,8 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 			found, err = tx.Deposits().Unattributed(ctx, false, store.Page{Limit: 10})
 			return err
 		})
-		if len(found) != 1 || found[0].Address != lost.Address || found[0].Amount != bursar.Units(70_000_000) || found[0].Status != bursar.DepositConfirmed {
+		if len(found) != 1 || found[0].Address != lost.Address || found[0].Amount != bursar.Units(70_000_000) ||
+			found[0].Status != bursar.DepositConfirmed {
 			t.Fatalf("unattributed is %+v", found)
 		}
 		w := r.order(100_000_000, r.chain.Named("receiver"))
@@ -91,16 +95,17 @@ func TestNoAddressIsGivenOutTwice(t *testing.T) {
 		if got := r.chain.Balance(w.Address.Base, ""); got != w.Amount {
 			t.Errorf("the receiver holds %s", got)
 		}
-		if r.chain.Capabilities().Model == chain.AccountModel && !r.chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
+		if r.chain.Capabilities().Model == chain.AccountModel &&
+			!r.chain.Balance(lost.Address.Base, "").Less(bursar.Units(70_000_000)) {
 			t.Error("what arrived at the forgotten address is not swept")
 		}
 	})
 }
 
-// A database that steps back under a running process, as by an asynchronous failover, has nothing signed again: the journal knows
-// that the order was signed, and the next look at the database has the chain recover.
+// A database that steps back under a running process, as by an asynchronous failover, has nothing signed again: the
+// journal knows that the order was signed, and the next look at the database has the chain recover.
 func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		g := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
 		r.prepare()
 		r.settle()
@@ -113,7 +118,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 		r.restore(before)
 		g.DB = r.db // the same process goes on, and has noticed nothing
 		id := r.chain.Capabilities().ID
-		r.spender.Marks, r.wallets.Marks = g, g
+		r.sender.Marks, r.wallets.Marks = g, g
 		r.follower.Current = func() bool { return g.Leads(id) }
 		r.trouble = true
 		for range 3 {
@@ -141,7 +146,7 @@ func TestAStepBackUnderARunningProcessSignsNothing(t *testing.T) {
 }
 
 // recoveries counts the recoveries that have begun.
-func (r *rig) recoveries() (n int) {
+func (r *harness) recoveries() (n int) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		list, err := tx.Recoveries().List(ctx, 100)
@@ -153,7 +158,7 @@ func (r *rig) recoveries() (n int) {
 
 // A database that was used with marks is not used without them.
 func TestMissingMarksAreAnError(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
 		g := r.guarded(filepath.Join(folder, "seed.marks"))
 		r.wallet(0)
@@ -174,7 +179,7 @@ func TestMissingMarksAreAnError(t *testing.T) {
 
 // Replicas on several machines have marks of their own, and give out every index once.
 func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		folder := t.TempDir()
 		one := r.guarded(filepath.Join(folder, "one"))
 		two := r.guard(filepath.Join(folder, "two"))
@@ -202,7 +207,7 @@ func TestReplicasWithMarksOfTheirOwn(t *testing.T) {
 
 // A key index that is given out while the database is compared with the marks is no step back of the database.
 func TestAnIndexGivenOutDuringALookIsNoStepBack(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		g := r.guard(filepath.Join(t.TempDir(), "seed.marks"))
 		looking := false
 		g.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {

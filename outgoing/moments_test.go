@@ -15,13 +15,13 @@ import (
 
 // atEachMoment plays a scene again and again: what set returns happens after the first transaction of the sender's
 // step, after its second and so on, until there are no more. judge sees what came of each.
-func atEachMoment(t *testing.T, config sim.Config, set func(r *rig) (meanwhile func()), judge func(r *rig)) {
+func atEachMoment(t *testing.T, config sim.Config, set func(r *harness) (meanwhile func()), judge func(r *harness)) {
 	t.Helper()
 	for at := 1; ; at++ {
-		r := newRig(t, storetest.Open(t, storetest.SQLite(t)), config)
+		r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
 		meanwhile := set(r)
 		ended := 0
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, point store.Point, _ string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, point store.Point, _ string) error {
 			if point == store.Ended {
 				if ended++; ended == at {
 					meanwhile()
@@ -29,8 +29,8 @@ func atEachMoment(t *testing.T, config sim.Config, set func(r *rig) (meanwhile f
 			}
 			return nil
 		}})
-		r.must(r.spender.Step(ctx, r.lease))
-		r.spender.DB = r.db
+		r.must(r.sender.Step(ctx, r.lease))
+		r.sender.DB = r.db
 		if judge(r); t.Failed() {
 			t.Fatalf("after transaction %d of the step", at)
 		}
@@ -49,15 +49,15 @@ func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 			var d bursar.Deposit
 			var called error
 			judged := map[bursar.ResolutionStatus]int{}
-			atEachMoment(t, config, func(r *rig) func() {
+			atEachMoment(t, config, func(r *harness) func() {
 				r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
 				d, called = r.astray(), nil
 				r.sendBack(d, "sender")
-				return func() { _, called = r.undecided().Cancel(ctx, d.ID, "") }
-			}, func(r *rig) {
-				taken := r.decision(d).SpendID
+				return func() { _, called = r.unattributed().Cancel(ctx, d.ID, "") }
+			}, func(r *harness) {
+				taken := r.resolution(d).OutgoingID
 				r.settle()
-				n := r.decision(d)
+				n := r.resolution(d)
 				if called != nil || n.Status == bursar.ResolutionDone {
 					r.wantSender("sender", n.Amount.String())
 					r.wantBooks("0", "0", "0")
@@ -65,7 +65,7 @@ func TestARefundMayBeCalledBackAtAnyMoment(t *testing.T) {
 					r.wantSender("sender", "0")
 					r.wantBooks("80000000", "0", "0")
 					r.wantAlarms("unattributed")
-					if !taken.IsZero() && r.spender.Marks.Signed(r.chain.Capabilities().ID, taken) {
+					if !taken.IsZero() && r.sender.Marks.Signed(r.chain.Capabilities().ID, taken) {
 						t.Error("the journal keeps a signature")
 					}
 				}
@@ -87,7 +87,7 @@ func TestABlockMayBeReorgedOutAtAnyMomentOfItsSettlement(t *testing.T) {
 			t.Parallel()
 			var w bursar.Withdrawal
 			var before bursar.Amount
-			atEachMoment(t, config, func(r *rig) func() {
+			atEachMoment(t, config, func(r *harness) func() {
 				before = r.prepare()
 				r.settle()
 				w = r.order(300_000_000, r.chain.Named("outside"))
@@ -100,7 +100,7 @@ func TestABlockMayBeReorgedOutAtAnyMomentOfItsSettlement(t *testing.T) {
 					r.chain.Forget()
 					r.catchUp()
 				}
-			}, func(r *rig) {
+			}, func(r *harness) {
 				r.settle()
 				r.ends(w, r.chain.Named("outside"), bursar.WithdrawalConfirmed, before)
 			})
@@ -111,7 +111,7 @@ func TestABlockMayBeReorgedOutAtAnyMomentOfItsSettlement(t *testing.T) {
 // A sweep and the deposits that it collected are final at once, and not all of the deposits are booked yet: the sweep
 // is settled after them, or the books would say that they are still at their address.
 func TestASweepIsSettledAfterItsDeposits(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w, first := r.wallet(1), ""
@@ -127,7 +127,7 @@ func TestASweepIsSettledAfterItsDeposits(t *testing.T) {
 			var err error
 			more, err = r.follower.Step(ctx, r.lease)
 			r.must(err)
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		}
 		r.settle()
 		if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) {

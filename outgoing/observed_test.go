@@ -13,7 +13,7 @@ import (
 )
 
 // onLasting runs a test on the models whose transactions do not expire.
-func onLasting(t *testing.T, test func(t *testing.T, r *rig)) {
+func onLasting(t *testing.T, test func(t *testing.T, r *harness)) {
 	t.Parallel()
 	for name, config := range models {
 		if config.Expiry == 0 {
@@ -23,7 +23,7 @@ func onLasting(t *testing.T, test func(t *testing.T, r *rig)) {
 }
 
 // waitedFor has blocks pass until another version of a lost adopted transaction may be made in the next step.
-func (r *rig) waitedFor(lost bursar.ID) {
+func (r *harness) waitedFor(lost bursar.ID) {
 	r.t.Helper()
 	for r.height() < r.spendNow(lost).SentAt+r.chain.Capabilities().BumpAfter {
 		r.chain.Mine(1)
@@ -31,13 +31,13 @@ func (r *rig) waitedFor(lost bursar.ID) {
 	}
 }
 
-func (r *rig) height() uint64 {
+func (r *harness) height() uint64 {
 	_, latest := r.chain.Heights()
 	return latest
 }
 
 // noted checks what the error of an outgoing transaction says.
-func (r *rig) noted(id bursar.ID, words ...string) {
+func (r *harness) noted(id bursar.ID, words ...string) {
 	r.t.Helper()
 	for _, w := range words {
 		if got := r.spendNow(id).Error; !strings.Contains(got, w) {
@@ -46,28 +46,31 @@ func (r *rig) noted(id bursar.ID, words ...string) {
 	}
 }
 
-// observed is a signer that is watched while it signs one outgoing transaction, and that fails to sign it while err is not nil.
+// observed is a signer that is watched while it signs one outgoing transaction, and that fails to sign it while err is
+// not nil.
 type observed struct {
 	outgoing.Signer
-	spend  bursar.ID
-	before func(order chain.TxRequest, draft chain.UnsignedTx)
-	err    error
-	asked  int
-	signed string // the last transaction
+	outgoingID bursar.ID
+	before     func(order chain.TxRequest, unsigned chain.UnsignedTx)
+	err        error
+	asked      int
+	signed     string // the last transaction
 }
 
-func (o *observed) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	if order.ID != o.spend {
-		return o.Signer.Sign(ctx, id, order, draft)
+func (o *observed) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
+	if order.ID != o.outgoingID {
+		return o.Signer.Sign(ctx, id, order, unsigned)
 	}
 	o.asked++
 	if o.before != nil {
-		o.before(order, draft)
+		o.before(order, unsigned)
 	}
 	if o.err != nil {
 		return chain.SignedTx{}, o.err
 	}
-	tx, err := o.Signer.Sign(ctx, id, order, draft)
+	tx, err := o.Signer.Sign(ctx, id, order, unsigned)
 	o.signed = tx.TxID
 	return tx, err
 }
@@ -75,9 +78,9 @@ func (o *observed) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRe
 // interrupted is a chain on which something happens as soon as another version of an outgoing transaction is drafted.
 type interrupted struct {
 	*sim.Chain
-	spend bursar.ID
-	by    func()
-	sent  []string
+	outgoingID bursar.ID
+	by         func()
+	sent       []string
 }
 
 func (c *interrupted) Broadcast(ctx context.Context, tx chain.SignedTx) error {
@@ -86,11 +89,11 @@ func (c *interrupted) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 }
 
 func (c *interrupted) Build(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
-	draft, err := c.Chain.Build(ctx, o)
-	if o.ID == c.spend && c.by != nil {
+	unsigned, err := c.Chain.Build(ctx, o)
+	if o.ID == c.outgoingID && c.by != nil {
 		c.by()
 	}
-	return draft, err
+	return unsigned, err
 }
 
 // tally is a keeper of what is signed that writes down what is said to it.
@@ -113,13 +116,13 @@ func (n *tally) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursar.I
 }
 
 // reservedBy checks that an outgoing transaction has reserved UTXOs or nonces.
-func (r *rig) reservedBy(id bursar.ID, claims []string) {
+func (r *harness) reservedBy(id bursar.ID, resources []string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, claims)
-		for _, claim := range claims {
-			if owners[claim] != id {
-				r.t.Errorf("%s is reserved by %s, and not by %s", claim, owners[claim], id)
+		owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, resources)
+		for _, resource := range resources {
+			if owners[resource] != id {
+				r.t.Errorf("%s is reserved by %s, and not by %s", resource, owners[resource], id)
 			}
 		}
 		return err

@@ -15,7 +15,7 @@ import (
 
 // Any number of requests at the same time spend a balance once.
 func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
 		r.chain.Mine(3)
@@ -36,7 +36,8 @@ func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if taken.Load() != 10 && taken.Load() != 11 { // 99,000,000 left after the deposit's fee; each order costs its network fee as well
+		if taken.Load() != 10 &&
+			taken.Load() != 11 { // 99,000,000 left after the deposit's fee; each order costs its network fee as well
 			t.Fatalf("%d orders were taken, %d refused", taken.Load(), refused.Load())
 		}
 		r.available(0) // fails below zero
@@ -48,7 +49,7 @@ func TestParallelOrdersSpendABalanceOnce(t *testing.T) {
 }
 
 func TestOrdersAreRefusedBeforeAnyDebit(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 100_000_000)
@@ -61,16 +62,24 @@ func TestOrdersAreRefusedBeforeAnyDebit(t *testing.T) {
 			order withdrawal.Order
 			code  bursar.ErrorCode
 		}{
-			"currency":   {withdrawal.Order{Currency: "NONE", Amount: "1", Address: r.chain.Named("x")}, bursar.CodeUnsupportedCurrency},
-			"amount":     {withdrawal.Order{Currency: "COIN", Amount: "1e1", Address: r.chain.Named("x")}, bursar.CodeInvalidAmount},
-			"zero":       {withdrawal.Order{Currency: "COIN", Amount: "0", Address: r.chain.Named("x")}, bursar.CodeInvalidAmount},
-			"places":     {withdrawal.Order{Currency: "COIN", Amount: "0.123456789", Address: r.chain.Named("x")}, bursar.CodeInvalidAmount},
-			"minimum":    {withdrawal.Order{Currency: "COIN", Amount: "0.00000499", Address: r.chain.Named("x")}, bursar.CodeBelowMinimum},
-			"address":    {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: "nowhere"}, bursar.CodeInvalidAddress},
-			"hot":        {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: r.hot.Base}, bursar.CodeDestinationRefused},
-			"no memo":    {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: demanding}, bursar.CodeDestinationRefused},
-			"balance":    {withdrawal.Order{Currency: "COIN", Amount: "0.99", Address: r.chain.Named("x")}, bursar.CodeInsufficientBalance},
-			"far beyond": {withdrawal.Order{Currency: "COIN", Amount: "1000000000", Address: r.chain.Named("x")}, bursar.CodeInsufficientBalance},
+			"currency": {withdrawal.Order{Currency: "NONE", Amount: "1", Address: r.chain.Named("x")},
+				bursar.CodeUnsupportedCurrency},
+			"amount": {withdrawal.Order{Currency: "COIN", Amount: "1e1", Address: r.chain.Named("x")},
+				bursar.CodeInvalidAmount},
+			"zero": {withdrawal.Order{Currency: "COIN", Amount: "0", Address: r.chain.Named("x")},
+				bursar.CodeInvalidAmount},
+			"places": {withdrawal.Order{Currency: "COIN", Amount: "0.123456789", Address: r.chain.Named("x")},
+				bursar.CodeInvalidAmount},
+			"minimum": {withdrawal.Order{Currency: "COIN", Amount: "0.00000499", Address: r.chain.Named("x")},
+				bursar.CodeBelowMinimum},
+			"address": {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: "nowhere"}, bursar.CodeInvalidAddress},
+			"hot": {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: r.hot.Base},
+				bursar.CodeDestinationRefused},
+			"no memo": {withdrawal.Order{Currency: "COIN", Amount: "0.1", Address: demanding}, bursar.CodeDestinationRefused},
+			"balance": {withdrawal.Order{Currency: "COIN", Amount: "0.99", Address: r.chain.Named("x")},
+				bursar.CodeInsufficientBalance},
+			"far beyond": {withdrawal.Order{Currency: "COIN", Amount: "1000000000", Address: r.chain.Named("x")},
+				bursar.CodeInsufficientBalance},
 		} {
 			c.order.Account = r.accounts[0]
 			if _, err := r.withdrawals.Request(ctx, c.order); !isCode(err, c.code) {
@@ -84,7 +93,7 @@ func TestOrdersAreRefusedBeforeAnyDebit(t *testing.T) {
 }
 
 func TestAnOperatorDecides(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 900_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -103,11 +112,13 @@ func TestAnOperatorDecides(t *testing.T) {
 			r.must(err)
 			return w
 		}
-		approved, rejected, cancelled, small := order(60_000_000, "approved"), order(60_000_000, "rejected"), order(60_000_000, "cancelled"), order(50_000_000, "small")
+		approved, rejected, cancelled, small := order(60_000_000, "approved"), order(60_000_000, "rejected"),
+			order(60_000_000, "cancelled"), order(50_000_000, "small")
 		if approved.Status != bursar.WithdrawalPendingApproval || small.Status != bursar.WithdrawalQueued {
 			t.Fatalf("%s and %s", approved.Status, small.Status)
 		}
-		if w, err := r.withdrawals.Reject(ctx, rejected.ID, "no"); err != nil || w.Status != bursar.WithdrawalRejected || w.Error != "no" {
+		if w, err := r.withdrawals.Reject(ctx, rejected.ID, "no"); err != nil || w.Status != bursar.WithdrawalRejected ||
+			w.Error != "no" {
 			t.Errorf("rejected: %+v, %v", w, err)
 		}
 		if w, err := r.withdrawals.Cancel(ctx, cancelled.ID); err != nil || w.Status != bursar.WithdrawalCancelled {
@@ -142,9 +153,10 @@ func TestAnOperatorDecides(t *testing.T) {
 	})
 }
 
-// A transaction that is in a block and paid nobody is refunded once it is final, less nothing; its gas is the operator's.
+// A transaction that is in a block and paid nobody is refunded once it is final, less nothing; its gas is the
+// operator's.
 func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
 		}
@@ -179,7 +191,7 @@ func TestAPaymentThatFailedOnTheChainIsRefundedOnce(t *testing.T) {
 
 // A charge is paid by one deposit in time and in full; what comes short or late is credited all the same.
 func TestChargesArePaidByDeposits(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		paid, short := r.charge(0, 50_000_000), r.charge(0, 50_000_000)
 		r.pay(paid.Address, 50_000_000)

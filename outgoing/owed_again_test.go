@@ -10,15 +10,15 @@ import (
 func TestASettledReturnThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 	config := memoed
 	config.Expiry = 5
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		d := r.astray()
 		n := r.sendBack(d, "sender")
 		r.settle()
-		first := r.decision(d).TxID
+		first := r.resolution(d).TxID
 		r.undo(first, first)
 		r.lose(15)
 		r.settle()
-		if now := r.decision(d); now.Status != bursar.ResolutionDone || now.TxID == first {
+		if now := r.resolution(d); now.Status != bursar.ResolutionDone || now.TxID == first {
 			t.Errorf("the return is %s by %s", now.Status, now.TxID)
 		}
 		r.wantSender("sender", n.Amount.String())
@@ -28,16 +28,18 @@ func TestASettledReturnThatExpiresAfterAllIsMadeAnew(t *testing.T) {
 
 // A database of before the links is taken over whole, though something is booked before the audit takes its first step.
 func TestAnUpgradeIsSealedThoughSomethingIsBookedFirst(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		old := r.order(100_000_000, r.chain.Named("old"))
-		for _, statement := range []string{`DELETE FROM links`, `UPDATE link_head SET number = 0, key_id = '', hash = ''`, `UPDATE seals SET link = 0`,
-			`UPDATE withdrawals SET seal = NULL`, `DELETE FROM posted`, `INSERT INTO posted(account, asset, debits, credits) SELECT account, asset, debits, credits FROM balances`,
+		for _, statement := range []string{`DELETE FROM links`, `UPDATE link_head SET number = 0, key_id = '', hash = ''`,
+			`UPDATE seals SET link = 0`,
+			`UPDATE withdrawals SET seal = NULL`, `DELETE FROM posted`,
+			`INSERT INTO posted(account, asset, debits, credits) SELECT account, asset, debits, credits FROM balances`,
 			`DELETE FROM audits`, `INSERT INTO audits(name) VALUES ('books')`} {
 			attack(statement)
 		}
 		fresh := r.order(50_000_000, r.chain.Named("fresh"))
-		r.must(r.spender.Books.CatchUp(ctx))
+		r.must(r.sender.Books.CatchUp(ctx))
 		r.settle()
 		for _, w := range []bursar.Withdrawal{old, fresh} {
 			if now := r.now(w); now.Status != bursar.WithdrawalConfirmed {

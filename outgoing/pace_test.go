@@ -8,13 +8,14 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Withdrawals that are together too much for an hour are paid in smaller company, up to the limit; the rest waits, nothing
-// of it is lost, and the operator knows why.
+// Withdrawals that are together too much for an hour are paid in smaller company, up to the limit; the rest waits,
+// nothing of it is lost, and the operator knows why.
 func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		var err error
-		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
-			MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(1_000_000)}}})
+		r.signer, err = signer.New(r.keys.Keys,
+			map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+				MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(1_000_000)}}})
 		r.must(err)
 		r.restart()
 		r.step()
@@ -56,7 +57,9 @@ func TestTheHourlyLimitHoldsBackTheRest(t *testing.T) {
 			}
 			return err
 		})
-		r.signer, err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain, MaxFee: bursar.Units(1 << 30)}})
+		r.signer, err = signer.New(r.keys.Keys,
+			map[bursar.ChainID]signer.Policy{r.chain.Capabilities().ID: {Capabilities: r.chain.Capabilities(), Signable: r.chain,
+				MaxFee: bursar.Units(1 << 30)}})
 		r.must(err)
 		r.restart() // the hour is over
 		r.trouble = false

@@ -15,7 +15,7 @@ import (
 )
 
 // underWay counts the open outgoing transactions of a kind that are drafted or sent and in no block.
-func (r *rig) underWay(kind chain.Kind) (n int) {
+func (r *harness) underWay(kind chain.Kind) (n int) {
 	r.t.Helper()
 	for _, p := range r.open() {
 		if p.Kind == string(kind) && p.Status != bursar.OutgoingNew && p.Height == 0 {
@@ -26,7 +26,7 @@ func (r *rig) underWay(kind chain.Kind) (n int) {
 }
 
 // orders makes so many orders of one unit each.
-func (r *rig) orders(n int, code bursar.CurrencyCode) (list []bursar.Withdrawal) {
+func (r *harness) orders(n int, code bursar.CurrencyCode) (list []bursar.Withdrawal) {
 	r.t.Helper()
 	for i := range n {
 		list = append(list, r.orderOf(0, code, 1_000, r.chain.Named(fmt.Sprint(code, i))))
@@ -35,7 +35,7 @@ func (r *rig) orders(n int, code bursar.CurrencyCode) (list []bursar.Withdrawal)
 }
 
 // funded has account 0 and the hot wallet hold all three currencies.
-func (r *rig) funded() {
+func (r *harness) funded() {
 	r.t.Helper()
 	r.withTokens()
 	r.fund()
@@ -51,7 +51,7 @@ func (r *rig) funded() {
 func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
 	config := coined
 	config.MaxPayments = 1
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.step()
 		for range 14 {
 			r.pay(r.wallet(0).Address, 30_000_000)
@@ -78,7 +78,7 @@ func TestOfUTXOsAllPlacesButOneAreForWithdrawals(t *testing.T) {
 
 // One currency has all places where nobody waits for another, and places that are in use are left where two wait.
 func TestPlacesGoToTheCurrenciesThatWait(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		tokens := r.orders(12, "TOKEN")
 		r.step()
@@ -99,7 +99,7 @@ func TestPlacesGoToTheCurrenciesThatWait(t *testing.T) {
 func TestWhereOneMayBeUnderWayEachHasItsTurn(t *testing.T) {
 	config := numbered
 	config.MaxPending = 1
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.funded()
 		list := append(r.orders(6, "COIN"), append(r.orders(6, "TOKEN"), r.orders(6, "OTHER")...)...)
 		w := r.walletOf(1, "TOKEN")
@@ -129,7 +129,7 @@ func TestWhereOneMayBeUnderWayEachHasItsTurn(t *testing.T) {
 // Of ten places for what uses up nonces of the hot wallet two are for gas: so many top-ups are under way, and one that
 // is not needed any more takes no place from another.
 func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		r.restart()
@@ -139,7 +139,7 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 		r.jam(6)
 		nobody := r.chain.Named("nobody")
 		pointless := chain.TxRequest{ID: r.ids.Next(), Kind: chain.KindGasTopUp, From: r.hot,
-			Change: chain.Source{Base: nobody}, MaxFee: r.spender.MaxFee,
+			Change: chain.Source{Base: nobody}, MaxFee: r.sender.MaxFee,
 			Payments: []chain.Payment{{Address: bursar.Address{Base: nobody}, Amount: bursar.Units(1)}}}
 		r.do(func(tx *store.Tx) error {
 			return outgoing.Insert(ctx, tx, r.chain.Capabilities().ID, pointless, "COIN")
@@ -147,7 +147,7 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 		r.trouble = true
 		node := r.record()
 		for range 4 {
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 			if n := r.underWay(chain.KindGasTopUp); n != 2 {
 				t.Errorf("%d top-ups are under way", n)
 			}
@@ -167,17 +167,17 @@ func TestTopUpsHaveTheirOwnPlaces(t *testing.T) {
 
 // Of payments that an adapter refuses for no reason that a rule foresees, no more are taken up than there are places of
 // one currency, and one step drafts eight in vain. Others are paid meanwhile.
-func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestWhatIsBuiltInVainIsBounded(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		token, err := r.registry.Get("TOKEN")
 		r.must(err)
 		node := r.record()
-		node.build = func(order chain.TxRequest, draft chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 			if order.Payments[0].Contract == token.Contract {
 				return chain.UnsignedTx{}, errors.New("the issuer has frozen it")
 			}
-			return draft, err
+			return unsigned, err
 		}
 		r.trouble = true
 		stuck := r.orders(30, "TOKEN")
@@ -207,7 +207,7 @@ func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
 		if got := r.statuses(other...); got[bursar.WithdrawalBroadcast] != 3 {
 			t.Errorf("the others are %v", got)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		if got := r.statuses(stuck...); got[bursar.WithdrawalConfirmed] != 30 {
 			t.Errorf("in the end they are %v", got)
@@ -220,7 +220,7 @@ func TestWhatIsDraftedInVainIsBounded(t *testing.T) {
 func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 	config := numbered
 	config.MaxPending = 120
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		const n, most = 70, 64
 		r.fund()
 		r.settle()
@@ -236,11 +236,11 @@ func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 		r.chain.Mine(1)
 		r.catchUp()
 		node := r.record()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if len(node.sent) > most || len(node.sent) == 0 {
 			t.Errorf("one step sends %d again", len(node.sent))
 		}
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		slices.Sort(node.sent)
 		if all := len(slices.Compact(slices.Clone(node.sent))); all != n || len(node.sent) != n {
 			t.Errorf("two steps send %d, of them %d again", len(node.sent), all)
@@ -250,18 +250,18 @@ func TestAllThatIsUnderWayIsComeTo(t *testing.T) {
 
 // Each of two payments that no node takes is sent once in each step, also where one of them is new.
 func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		node := &sentNowhere{asked{Chain: r.chain}}
 		tries := map[string]int{}
-		r.spender.Chain = refusingAll{node, tries}
+		r.sender.Chain = refusingAll{node, tries}
 		r.trouble = true
 		for range 3 {
 			w := r.order(1_000_000, r.chain.Named("outside"))
 			clear(tries)
-			r.check(r.spender.Step(ctx, r.lease)) // drafts the next one, and sends it
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease)) // drafts the next one, and sends it
+			r.check(r.sender.Step(ctx, r.lease))
 			open := r.open()
 			for _, p := range open {
 				if n := tries[p.TxID]; p.TxID != r.now(w).TxID && n != 2 || n == 0 || n > 2 {
@@ -269,7 +269,7 @@ func TestWhatNoNodeTakesIsSentOnceAStep(t *testing.T) {
 				}
 			}
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.must(r.audit())
 	})
@@ -288,15 +288,15 @@ func (c refusingAll) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 
 // A step in which nothing waits asks for no lock.
 func TestAStepWithoutWorkLocksNothing(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, _ store.Point, query string) error {
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, _ store.Point, query string) error {
 			if strings.Contains(query, "holder = $2 AND token = $3") {
 				t.Error("a step locks its chain though nothing is to do")
 			}
 			return nil
 		}})
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 	})
 }

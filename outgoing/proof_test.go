@@ -40,11 +40,11 @@ func (o *oracle) Holdings(ctx context.Context, bases []string, contract string,
 // A payment that no node takes is given up on proof alone: not while a node cannot say whether it can still be
 // included, nor while it says that it can. The operator reads the one and the other.
 func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		r.settle()
 		node := &oracle{recorded: r.record(), err: errors.New("it lags behind")}
-		r.spender.Chain = node
+		r.sender.Chain = node
 		r.trouble = true
 		r.chain.Fail(sim.Broadcast, 5, errors.New("no peers"))
 		w := r.order(300_000_000, to)
@@ -70,14 +70,14 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 		node.err, node.gone = nil, true
 		want("with the proof", bursar.WithdrawalQueued)
 		r.wantAlarms()
-		if got := r.spendNow(first.SpendID); got.Status != bursar.OutgoingAbandoned {
+		if got := r.spendNow(first.OutgoingID); got.Status != bursar.OutgoingAbandoned {
 			t.Errorf("its transaction is %s", got.Status)
 		}
-		if drafts := len(node.built); drafts != 1 {
-			t.Errorf("%d are drafted", drafts)
+		if builds := len(node.built); builds != 1 {
+			t.Errorf("%d are drafted", builds)
 		}
 		r.chain.ClearFaults()
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
 	})
@@ -85,7 +85,7 @@ func TestAPaymentIsGivenUpOnProofAlone(t *testing.T) {
 
 // A transaction whose UTXO is lost ends by that alone: no node is sent it once more, and there is no trouble.
 func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, _ := r.batchOverADeposit()
 		first := r.now(w)
 		r.trouble = true
@@ -95,12 +95,12 @@ func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 		r.chain.Mine(3)
 		r.catchUp()
 		node := r.record()
-		for n := 0; n < 5 && r.now(w).SpendID == first.SpendID; n++ {
+		for n := 0; n < 5 && r.now(w).OutgoingID == first.OutgoingID; n++ {
 			node.since()
-			r.check(r.spender.Step(ctx, r.lease))
+			r.check(r.sender.Step(ctx, r.lease))
 		}
 		node.wantSent(t, "in the step that ends it")
-		got := r.spendNow(first.SpendID)
+		got := r.spendNow(first.OutgoingID)
 		if got.Status != bursar.OutgoingAbandoned || strings.Contains(got.Error, "broadcast") {
 			t.Errorf("it is %s: %q", got.Status, got.Error)
 		}
@@ -110,11 +110,11 @@ func TestWhatIsLostIsNotSentOnceMore(t *testing.T) {
 // What makes a payment void needs the same UTXO as the payment, and that is lost: both end, and the payment is made of
 // others.
 func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		deposit, w, to := r.batchOverADeposit()
 		w = r.now(w)
-		first := w.SpendID
-		void, err := r.spender.Abandon(ctx, first, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
+		first := w.OutgoingID
+		void, err := r.sender.Abandon(ctx, first, outgoing.Abandonment{Reason: "stuck", Actor: "ann"})
 		r.must(err)
 		r.step()
 		if got := r.spendNow(void); got.Status != bursar.OutgoingSent {
@@ -128,7 +128,7 @@ func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 			t.Errorf("a node is sent %q, and %q is read", node.sent, noted)
 		}
 		r.chain.SetRate(10)
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.trouble = true
 		r.chain.Forget()
 		r.chain.Reorg(6, deposit)
@@ -149,12 +149,12 @@ func TestBothEndWhereWhatMakesVoidIsLost(t *testing.T) {
 // A transaction that was adopted from a block has no bytes here, and nobody knows how long it may come back. An
 // operator's question does not give it up, though the chain is past what was drafted for it.
 func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _ := r.lostAdopted()
 		r.catchUp()
-		id := r.now(w).SpendID
+		id := r.now(w).OutgoingID
 		all := &oracle{recorded: &recorded{Chain: r.chain}, gone: true}
-		_, err := r.spender.Resolve(ctx, id, all, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
+		_, err := r.sender.Resolve(ctx, id, all, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
 		if !errors.Is(err, outgoing.ErrDisputed) || !strings.Contains(err.Error(), "may still be included") {
 			t.Errorf("the answer is %v", err)
 		}
@@ -167,7 +167,7 @@ func TestAnAdoptedTransactionIsNotGivenUpByAQuestion(t *testing.T) {
 // A payment is reorged out after it was final, and nobody was known to have been sent it. It is sent again, and the
 // customer, who has heard that it is under way again, hears so once.
 func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.notify(0, false, true, "https://shop.example/account")
@@ -176,16 +176,16 @@ func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
 		r.blocks(5)
-		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.spendNow(got.SpendID).SentAt != 0 {
+		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed || r.spendNow(got.OutgoingID).SentAt != 0 {
 			t.Fatalf("it is %s", got.Status)
 		}
 		txID := r.now(w).TxID
 		r.undo(txID, txID)
 		r.catchUp()
-		before := len(r.told(0)[w.ID].words)
-		r.must(r.spender.Step(ctx, r.lease))
-		r.must(r.spender.Step(ctx, r.lease))
-		if words := r.told(0)[w.ID].words; len(words) != before || r.errors() != "\n" {
+		before := len(r.notified(0)[w.ID].words)
+		r.must(r.sender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
+		if words := r.notified(0)[w.ID].words; len(words) != before || r.errors() != "\n" {
 			t.Errorf("the customer hears %q, %d of it before it is sent again; %q is read", words, before, r.errors())
 		}
 		r.chain.Restore(txID)
@@ -196,15 +196,17 @@ func TestACustomerHearsOnceOfWhatIsSentAgainAfterFinality(t *testing.T) {
 // An address is known to be empty only where the final block is recorded and its node answers for that one address:
 // elsewhere it rests, and what is there is swept later.
 func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
-	for name, unknown := range map[string]func(r *rig, node *oracle){
-		"no answer for it": func(_ *rig, node *oracle) { node.held = func([]bursar.Amount) []bursar.Amount { return nil } },
-		"answers for two": func(_ *rig, node *oracle) {
+	for name, unknown := range map[string]func(r *harness, node *oracle){
+		"no answer for it": func(_ *harness, node *oracle) {
+			node.held = func([]bursar.Amount) []bursar.Amount { return nil }
+		},
+		"answers for two": func(_ *harness, node *oracle) {
 			node.held = func([]bursar.Amount) []bursar.Amount { return make([]bursar.Amount, 2) }
 		},
-		"it is not recorded yet": func(r *rig, _ *oracle) { r.do(func(tx *store.Tx) error { return r.finalAhead(tx) }) },
+		"it is not recorded yet": func(r *harness, _ *oracle) { r.do(func(tx *store.Tx) error { return r.finalAhead(tx) }) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			byClock(t, numbered, func(t *testing.T, r *rig, c *clock) {
+			byClock(t, numbered, func(t *testing.T, r *harness, c *clock) {
 				r.step()
 				w := r.wallet(0)
 				r.pay(w.Address, 10_000_000)
@@ -212,10 +214,10 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 				r.step()
 				sweep := r.only()
 				node := &oracle{recorded: r.record()}
-				r.spender.Chain = node
+				r.sender.Chain = node
 				r.chain.SetRate(1000)
 				unknown(r, node)
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if got := r.spendNow(sweep.ID); got.Status != bursar.OutgoingAbandoned {
 					t.Fatalf("it is %s: %q", got.Status, got.Error)
 				}
@@ -227,7 +229,7 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 				if !h.Due || h.Rests.IsZero() {
 					t.Errorf("the holding is %+v", h)
 				}
-				r.spender.Chain = r.chain
+				r.sender.Chain = r.chain
 				r.chain.SetRate(1)
 				c.jump(2 * time.Hour)
 				r.blocks(8)
@@ -240,7 +242,7 @@ func TestAnAddressIsEmptyOnProofAlone(t *testing.T) {
 }
 
 // finalAhead has the books hear of a final block that is not recorded yet.
-func (r *rig) finalAhead(tx *store.Tx) error {
+func (r *harness) finalAhead(tx *store.Tx) error {
 	final, latest := r.chain.Heights()
 	return tx.Chains().SetHead(ctx, r.chain.Capabilities().ID, latest+20, uint64(final)+20)
 }

@@ -13,12 +13,12 @@ import (
 // putBackAtOnce bounds how many forgotten transactions one step signs again.
 const putBackAtOnce = 100
 
-// putBack signs again what the journal knows and the database has forgotten, and makes it outgoing transactions of the database:
-// a signature is deterministic, so nothing is signed that was not signed before. What the database says of them counts only
-// under the seal of the books: who can write to the database alone has nothing signed. A halt of everything or of the chain
-// holds them back, but for the recovery's own. Others do not: the bytes are out of our hands already, and they are sent by the
-// ordinary path, which asks. It goes before everything else in a step, as what is put back uses nonces and UTXOs that another
-// transaction would take.
+// putBack signs again what the journal knows and the database has forgotten, and makes it outgoing transactions of the
+// database: a signature is deterministic, so nothing is signed that was not signed before. What the database says of
+// them counts only under the seal of the books: who can write to the database alone has nothing signed. A halt of
+// everything or of the chain holds them back, but for the recovery's own. Others do not: the bytes are out of our hands
+// already, and they are sent by the ordinary path, which asks. It goes before everything else in a step, as what is put
+// back uses nonces and UTXOs that another transaction would take.
 func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) {
 	var waiting []store.Forgotten
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -45,14 +45,14 @@ func (s *Sender) putBack(ctx context.Context, lease store.Lease) (failed error) 
 }
 
 func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forgotten) error {
-	order, draft, err := recovery.Resign(f)
+	order, unsigned, err := recovery.Resign(f)
 	if err != nil {
 		return err
 	}
 	if err := s.DB.View(ctx, func(tx *store.Tx) error { return s.mayPutBack(ctx, tx) }); err != nil {
 		return err
 	}
-	signed, err := s.Signer.Sign(ctx, f.Chain, order, draft)
+	signed, err := s.Signer.Sign(ctx, f.Chain, order, unsigned)
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}
@@ -66,13 +66,14 @@ func (s *Sender) putBackOne(ctx context.Context, lease store.Lease, f store.Forg
 		return err
 	})
 	if err == nil {
-		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "spend", f.Spend, "hash", signed.TxID, "became", became)
+		s.Log.Warn("forgotten transaction signed again", "chain", f.Chain, "spend", f.Spend, "hash", signed.TxID, "became",
+			became)
 	}
 	return err
 }
 
-// mayPutBack holds back what is to be signed again while everything or the chain is halted, for another reason than that the
-// chain recovers: a *HeldError.
+// mayPutBack holds back what is to be signed again while everything or the chain is halted, for another reason than
+// that the chain recovers: a *HeldError.
 func (s *Sender) mayPutBack(ctx context.Context, tx *store.Tx) error {
 	halts, err := tx.Halts().Of(ctx, store.HaltAll, store.HaltChain(s.Chain.Capabilities().ID))
 	for _, h := range halts {
@@ -87,13 +88,19 @@ func alarmAltered(ctx context.Context, tx *store.Tx, f store.Forgotten) error {
 	if !f.Altered {
 		return nil
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: recovery.AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
-		"the database says that outgoing transaction %s was signed and forgotten, and this service has not noted that: it is not signed; somebody else has written to the database",
-		f.Spend)})
+	return tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: f.Chain,
+		Kind:  recovery.AlarmNotPutBack,
+		Ref:   f.Spend.String(),
+		Message: fmt.Sprintf(
+			"the database says that outgoing transaction %s was signed and forgotten, and this service has not noted that: "+
+				"it is not signed; somebody else has written to the database",
+			f.Spend),
+	})
 }
 
-// mayBeOut reports whether an unsigned outgoing transaction may have been signed all the same: the commit that kept its bytes was lost, or the
-// process ended before it. It is not given up then, and the same draft is signed again.
+// mayBeOut reports whether an unsigned outgoing transaction may have been signed all the same: the commit that kept its
+// bytes was lost, or the process ended before it. It is not given up then, and the same draft is signed again.
 func (s *Sender) mayBeOut(p bursar.OutgoingTx) bool {
 	return s.Marks != nil && p.Status == bursar.OutgoingReserved && s.Marks.Signed(p.Chain, p.ID)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // forgotten has a payment signed that a restored database has forgotten, and that no node has; the journal knows it.
-func (r *rig) forgotten() (w bursar.Withdrawal) {
+func (r *harness) forgotten() (w bursar.Withdrawal) {
 	r.t.Helper()
 	file := filepath.Join(r.t.TempDir(), "seed.marks")
 	r.guarded(file)
@@ -30,7 +30,7 @@ func (r *rig) forgotten() (w bursar.Withdrawal) {
 	return w
 }
 
-func (r *rig) waitingToBePutBack() (list []store.Forgotten) {
+func (r *harness) waitingToBePutBack() (list []store.Forgotten) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		list, err = tx.ForgottenPayments().List(ctx, r.chain.Capabilities().ID, 100)
@@ -39,26 +39,28 @@ func (r *rig) waitingToBePutBack() (list []store.Forgotten) {
 	return list
 }
 
-// While everything or the chain is halted nothing is signed again, and the reason is noted; the recovery's own halt holds nothing
-// back. After the halt it is put back, and paid once.
+// While everything or the chain is halted nothing is signed again, and the reason is noted; the recovery's own halt
+// holds nothing back. After the halt it is put back, and paid once.
 func TestNothingIsPutBackDuringAHalt(t *testing.T) {
-	for name, scope := range map[string]func(r *rig) store.HaltScope{
-		"all":   func(*rig) store.HaltScope { return store.HaltAll },
-		"chain": func(r *rig) store.HaltScope { return store.HaltChain(r.chain.Capabilities().ID) },
+	for name, scope := range map[string]func(r *harness) store.HaltScope{
+		"all":   func(*harness) store.HaltScope { return store.HaltAll },
+		"chain": func(r *harness) store.HaltScope { return store.HaltChain(r.chain.Capabilities().ID) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			onLasting(t, func(t *testing.T, r *rig) {
+			onLasting(t, func(t *testing.T, r *harness) {
 				w := r.forgotten()
 				r.trouble = true
-				sign := &observed{Signer: r.signer, spend: r.waitingToBePutBack()[0].Spend}
-				r.spender.Signer = sign
+				sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].Spend}
+				r.sender.Signer = sign
 				r.halt(byAnn(scope(r)))
-				err := r.spender.Step(ctx, r.lease)
-				if err == nil || !strings.Contains(err.Error(), "put spend "+sign.spend.String()+" back") || !strings.Contains(err.Error(), "a drill") {
+				err := r.sender.Step(ctx, r.lease)
+				if err == nil || !strings.Contains(err.Error(), "put spend "+sign.outgoingID.String()+" back") ||
+					!strings.Contains(err.Error(), "a drill") {
 					t.Errorf("the step ends with %v", err)
 				}
 				r.step()
-				if sign.asked > 0 || len(r.waitingToBePutBack()) != 1 || !strings.Contains(r.waitingToBePutBack()[0].Error, "a drill") {
+				if sign.asked > 0 || len(r.waitingToBePutBack()) != 1 ||
+					!strings.Contains(r.waitingToBePutBack()[0].Error, "a drill") {
 					t.Errorf("it was signed %d times, and waits as %+v", sign.asked, r.waitingToBePutBack())
 				}
 				r.wantNone("not_put_back")
@@ -76,12 +78,12 @@ func TestNothingIsPutBackDuringAHalt(t *testing.T) {
 
 // A signer that is away is asked again, and its error is noted; without the lead nothing is put back or noted.
 func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
-	onLasting(t, func(t *testing.T, r *rig) {
+	onLasting(t, func(t *testing.T, r *harness) {
 		w := r.forgotten()
 		r.trouble = true
-		sign := &observed{Signer: r.signer, spend: r.waitingToBePutBack()[0].Spend, err: errAway}
-		r.spender.Signer = sign
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, errAway) {
+		sign := &observed{Signer: r.signer, outgoingID: r.waitingToBePutBack()[0].Spend, err: errAway}
+		r.sender.Signer = sign
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, errAway) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || !strings.Contains(list[0].Error, errAway.Error()) {
@@ -92,7 +94,8 @@ func TestWhatCannotBeSignedAgainWaits(t *testing.T) {
 		sign.err = nil
 		lead := r.lease
 		sign.before = func(chain.TxRequest, chain.UnsignedTx) { r.overthrow() }
-		if err := r.spender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) || strings.Contains(err.Error(), "put spend") {
+		if err := r.sender.Step(ctx, lead); !errors.Is(err, store.ErrLeaseLost) ||
+			strings.Contains(err.Error(), "put spend") {
 			t.Errorf("without the lead the step ends with %v", err)
 		}
 		if list := r.waitingToBePutBack(); len(list) != 1 || list[0].Error != noted || r.now(w).TxID != "" {

@@ -9,9 +9,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// What the database says was signed and forgotten is signed again without a look at the books: one row pays whoever it names.
+// What the database says was signed and forgotten is signed again without a look at the books: one row pays whoever it
+// names.
 func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
-	intruded(t, func(t *testing.T, r *rig, attack func(string, ...any)) {
+	intruded(t, func(t *testing.T, r *harness, attack func(string, ...any)) {
 		r.fund()
 		id := r.chain.Capabilities().ID
 		thief := r.chain.Named("thief")
@@ -32,21 +33,23 @@ func TestAForgedForgottenSpendIsNotSigned(t *testing.T) {
 			if known {
 				full.Nonce = &next
 			}
-			coins, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
-			for _, c := range coins {
+			utxos, _ := tx.UTXOs().Spendable(ctx, id, state.Final, state.Latest, order.ID, 100)
+			for _, c := range utxos {
 				key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: c.Branch, Index: c.Index}
-				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount, Source: chain.Source{Key: key, Base: c.Base}})
+				full.UTXOs = append(full.UTXOs, chain.UTXO{Outpoint: c.Claim, Amount: c.Amount,
+					Source: chain.Source{Key: key, Base: c.Base}})
 			}
 			return err
 		})
-		draft, err := r.chain.Build(ctx, full)
+		unsigned, err := r.chain.Build(ctx, full)
 		r.must(err)
 		text := func(v any) json.RawMessage {
 			b, err := json.Marshal(v)
 			r.must(err)
 			return b
 		}
-		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base, "order": text(order), "draft": text(draft)})
+		content := text(map[string]any{"kind": "withdrawal", "currency": "COIN", "share": "withdrawal", "base": r.hot.Base,
+			"order": text(order), "draft": text(unsigned)})
 		attack(`INSERT INTO forgotten_payments(chain, number, outgoing_id, content, sure, noted_at) VALUES ($1, 1, $2, $3, TRUE, 1)`, string(id), order.ID, string(content))
 		r.nothingLeaves("thief")
 		if !r.alarmed("not_put_back") {

@@ -8,8 +8,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// takeQueue makes spends of withdrawals that wait, as many as may be under way at once: of every currency the oldest first,
-// and one currency after the other, so that none fills all places. Many are paid together where a transaction can pay many.
+// takeQueue makes spends of withdrawals that wait, as many as may be under way at once: of every currency the oldest
+// first, and one currency after the other, so that none fills all places. Many are paid together where a transaction
+// can pay many.
 func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	var served []bursar.CurrencyCode
@@ -56,9 +57,9 @@ func (s *Sender) takeQueue(ctx context.Context, lease store.Lease) error {
 	})
 }
 
-// places is how many further outgoing transactions may be made of withdrawals: altogether, and of each currency. What waits for money or for
-// a lower fee takes none of them; of what is held up by something that no rule foresees, such as a token that its issuer has
-// frozen, there are never more than places of one currency.
+// places is how many further outgoing transactions may be made of withdrawals: altogether, and of each currency. What
+// waits for money or for a lower fee takes none of them; of what is held up by something that no rule foresees, such as
+// a token that its issuer has frozen, there are never more than places of one currency.
 type places struct {
 	all int
 	of  map[bursar.CurrencyCode]int
@@ -90,12 +91,12 @@ func (s *Sender) places(ctx context.Context, tx *store.Tx, served []bursar.Curre
 
 // takeOf makes one outgoing transaction of the oldest withdrawals of a currency, and reports whether any waits.
 func (s *Sender) takeOf(ctx context.Context, tx *store.Tx, currency bursar.CurrencyCode) (bool, error) {
-	traits := s.Chain.Capabilities()
-	limit := max(1, traits.MaxPayments)
+	capabilities := s.Chain.Capabilities()
+	limit := max(1, capabilities.MaxPayments)
 	if smaller := s.batch[currency]; smaller > 0 {
 		limit = min(limit, smaller)
 	}
-	queued, err := tx.Withdrawals().Queued(ctx, traits.ID, []bursar.CurrencyCode{currency}, limit)
+	queued, err := tx.Withdrawals().Queued(ctx, capabilities.ID, []bursar.CurrencyCode{currency}, limit)
 	if err != nil || len(queued) == 0 {
 		return false, err
 	}
@@ -120,7 +121,8 @@ func (s *Sender) payTogether(ctx context.Context, tx *store.Tx, queued []bursar.
 		if err != nil {
 			return err
 		}
-		order.Payments = append(order.Payments, chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount})
+		order.Payments = append(order.Payments,
+			chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount})
 	}
 	if err := Insert(ctx, tx, s.Chain.Capabilities().ID, order, queued[0].Currency); err != nil {
 		return err

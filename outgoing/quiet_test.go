@@ -9,25 +9,25 @@ import (
 )
 
 // idleStep lets the spender take steps after which the database is as it was.
-func (r *rig) idleStep(t *testing.T, what string) {
+func (r *harness) idleStep(t *testing.T, what string) {
 	t.Helper()
 	if r.db.Postgres() {
 		return // contents reads files
 	}
-	_ = r.spender.Step(ctx, r.lease)
+	_ = r.sender.Step(ctx, r.lease)
 	before := contents(t, storetest.URL(r.db))
 	for range 2 {
-		_ = r.spender.Step(ctx, r.lease)
+		_ = r.sender.Step(ctx, r.lease)
 	}
 	if contents(t, storetest.URL(r.db)) != before {
 		t.Errorf("%s: a step in which nothing happens writes", what)
 	}
 }
 
-// While nothing happens nothing is written, however many payments wait: a service with a queue does not wear out its disk, and its
-// books and backups do not grow.
+// While nothing happens nothing is written, however many payments wait: a service with a queue does not wear out its
+// disk, and its books and backups do not grow.
 func TestWhatWaitsWritesNothing(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
@@ -53,10 +53,10 @@ func TestWhatWaitsWritesNothing(t *testing.T) {
 	})
 }
 
-// An account is frozen after its payment was sent at a fee that is too low by now. Others depend on it and its bytes are out of
-// our hands: its fee is bumped, and it is paid.
+// An account is frozen after its payment was sent at a fee that is too low by now. Others depend on it and its bytes
+// are out of our hands: its fee is bumped, and it is paid.
 func TestAFreezeHoldsUpNothingThatIsSigned(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(100_000_000, r.chain.Named("outside"))
@@ -73,11 +73,12 @@ func TestAFreezeHoldsUpNothingThatIsSigned(t *testing.T) {
 }
 
 // The spender of one chain ends no alarm of another: what that chain's payments lack is still to be sent.
-func TestOneChainsSpenderEndsNoAlarmOfAnother(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestOneChainsSenderEndsNoAlarmOfAnother(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.do(func(tx *store.Tx) error {
-			return tx.Alarms().Raise(ctx, store.Alarm{Chain: "another", Kind: "funds_low", Ref: "another:COIN", Message: "of a test"})
+			return tx.Alarms().Raise(ctx, store.Alarm{Chain: "another", Kind: "funds_low", Ref: "another:COIN",
+				Message: "of a test"})
 		})
 		r.order(100_000_000, r.chain.Named("outside"))
 		r.settle()

@@ -17,17 +17,17 @@ var models = map[string]sim.Config{
 	"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2, Expiry: 5},
 }
 
-func onModels(t *testing.T, test func(t *testing.T, r *rig)) {
+func onModels(t *testing.T, test func(t *testing.T, r *harness)) {
 	t.Parallel()
 	for name, config := range models {
 		t.Run(name, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newRig(t, db, config)) })
+			storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newHarness(t, db, config)) })
 		})
 	}
 }
 
 // taken returns how many outgoing transactions for withdrawals there are.
-func (r *rig) taken() (n int) {
+func (r *harness) taken() (n int) {
 	for _, p := range r.open() {
 		if p.Kind == string(chain.KindWithdrawal) {
 			n++
@@ -36,14 +36,15 @@ func (r *rig) taken() (n int) {
 	return n
 }
 
-// A process that took over signs nothing before its follower has recorded up to a final block that was reported after that.
+// A process that took over signs nothing before its follower has recorded up to a final block that was reported after
+// that.
 func TestNothingIsSignedBeforeTheFollowerHasCaughtUp(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.order(300_000_000, r.chain.Named("receiver"))
 		r.chain.Mine(3)
 		r.restart()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.must(r.sweeper.Step(ctx, r.lease))
 		if n := r.taken(); n != 0 {
 			t.Fatalf("before the follower has caught up %d withdrawals are taken up", n)
@@ -61,7 +62,7 @@ func TestAnEndpointThatLagsMakesNothingReady(t *testing.T) {
 	config := models["expiring"]
 	config.Endpoints = []chain.Endpoint{{Name: "one", Host: "one"}, {Name: "two", Host: "two"}}
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, config)
+		r := newHarness(t, db, config)
 		r.prepare()
 		r.order(300_000_000, r.chain.Named("receiver"))
 		r.chain.Behind("one", 4)
@@ -79,10 +80,10 @@ func TestAnEndpointThatLagsMakesNothingReady(t *testing.T) {
 	})
 }
 
-// A recovery that begins again, because a second replica notices the failover some seconds later or because it fails over
-// once more, under one lease and after the follower has caught up, ends like any other.
+// A recovery that begins again, because a second replica notices the failover some seconds later or because it fails
+// over once more, under one lease and after the follower has caught up, ends like any other.
 func TestARecoveryThatBeginsAgainEnds(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		id := r.chain.Capabilities().ID
 		begin := func() {

@@ -18,7 +18,9 @@ type emptied struct {
 	lost bursar.Amount
 }
 
-func (e emptied) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (e emptied) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	held, err := e.Chain.Holdings(ctx, bases, contract, at)
 	for i, base := range bases {
 		if base == e.base && err == nil {
@@ -30,7 +32,7 @@ func (e emptied) Holdings(ctx context.Context, bases []string, contract string, 
 
 // What leaves an address without any event is found, and the address is named.
 func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		whole, robbed := r.wallet(0), r.wallet(1)
 		r.pay(whole.Address, 5_000)
@@ -76,14 +78,17 @@ func TestReconciliationNamesWhereMoneyIsMissing(t *testing.T) {
 	})
 }
 
-// given is a chain on which an address holds what no block showed, as a contract can send it in a block that nobody traces.
+// given is a chain on which an address holds what no block showed, as a contract can send it in a block that nobody
+// traces.
 type given struct {
 	*sim.Chain
 	base  string
 	value bursar.Amount
 }
 
-func (g given) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (g given) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	held, err := g.Chain.Holdings(ctx, bases, contract, at)
 	for i, base := range bases {
 		if base == g.base && err == nil {
@@ -95,7 +100,7 @@ func (g given) Holdings(ctx context.Context, bases []string, contract string, at
 
 // What reached an address that was never seen to be paid is found where all addresses are asked for.
 func TestReconcilingAllFindsWhatNoBlockShowed(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		paid, unseen := r.wallet(0), r.wallet(1)
 		r.pay(paid.Address, 5_000)
@@ -107,7 +112,8 @@ func TestReconcilingAllFindsWhatNoBlockShowed(t *testing.T) {
 		}
 		node := given{r.chain, unseen.Address.Base, bursar.Units(700)}
 		for all, surplus := range map[bool]uint64{false: 0, true: 700} {
-			lines, err := (&reconcile.Reconciler{DB: r.db, Chain: node, Registry: r.registry, Hot: r.hot.Base, All: all}).Run(ctx)
+			lines, err := (&reconcile.Reconciler{DB: r.db, Chain: node, Registry: r.registry, Hot: r.hot.Base,
+				All: all}).Run(ctx)
 			if err != nil || len(lines) != 1 || lines[0].Surplus != bursar.Units(surplus) {
 				t.Fatalf("all %v: the lines are %+v, %v", all, lines, err)
 			}

@@ -14,7 +14,7 @@ import (
 
 // reopenFirst reorgs out the block of a refund that failed, for good: nobody knows its transaction until it is sent
 // again.
-func (r *rig) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
+func (r *harness) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
 	r.t.Helper()
 	r.undo(first.TxID, first.TxID)
 	r.stepUntilOpen(d)
@@ -22,23 +22,23 @@ func (r *rig) reopenFirst(d bursar.Deposit, first bursar.Resolution) {
 }
 
 func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
-	for _, held := range []sim.Method{sim.Draft, ""} {
+	for _, held := range []sim.Method{sim.Build, ""} {
 		for name, failsAgain := range map[string]bool{"the earlier one is paid": false, "the earlier one fails again": true} {
 			t.Run(name+" "+string(held), func(t *testing.T) {
-				each(t, memoed, func(t *testing.T, r *rig) {
+				each(t, memoed, func(t *testing.T, r *harness) {
 					d, first := r.failedReturn()
 					second := r.sendBack(d, "somebody else")
-					real := r.spender.Signer
+					real := r.sender.Signer
 					r.holdBack(held)
 					r.chain.ClearFaults()
-					r.spender.Signer = real
+					r.sender.Signer = real
 					if failsAgain {
 						r.chain.Close(r.chain.Named("sender"))
 					}
 					r.reopenFirst(d, first)
 					for _, when := range []string{"in no block", "in a block"} {
 						r.step()
-						if n := r.decision(d); n.Status != bursar.ResolutionQueued || n.TxID != "" {
+						if n := r.resolution(d); n.Status != bursar.ResolutionQueued || n.TxID != "" {
 							t.Errorf("with the earlier one %s the later one is %s by %q", when, n.Status, n.TxID)
 						}
 						r.chain.Mine(1)
@@ -56,7 +56,7 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 						r.wantSender("sender", first.Amount.String())
 						r.wantSender("somebody else", "0")
 						const why = "an earlier return of the deposit was paid after all"
-						if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != why {
+						if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error != why {
 							t.Errorf("the later one is %s: %s", n.Status, n.Error)
 						}
 					}
@@ -72,29 +72,29 @@ func TestARefundWaitsWhileAnEarlierOneMayBePaid(t *testing.T) {
 // The earlier one's block is reorged out while the later one is signed: that signature is neither kept nor sent, nor
 // does the journal keep it, which would have it signed again after a restore.
 func TestARefundSignedWhileAnEarlierOneBecameOpenIsDropped(t *testing.T) {
-	each(t, memoed, func(t *testing.T, r *rig) {
+	each(t, memoed, func(t *testing.T, r *harness) {
 		guard := r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
 		d, first := r.failedReturn()
 		second := r.sendBack(d, "somebody else")
 		once := false
-		r.spender.Signer = busy{r.spender.Signer, func() {
+		r.sender.Signer = busy{r.sender.Signer, func() {
 			if !once {
 				once = true
 				r.reopenFirst(d, first)
 			}
 		}}
 		r.step()
-		n, text := r.decision(d), r.errors()
+		n, text := r.resolution(d), r.errors()
 		if !once || n.Status != bursar.ResolutionQueued || !strings.Contains(text, "an earlier return of the same deposit") {
 			t.Errorf("signed %v, the later one is %s, the operator reads %q", once, n.Status, text)
 		}
-		if guard.Signed(r.chain.Capabilities().ID, n.SpendID) {
+		if guard.Signed(r.chain.Capabilities().ID, n.OutgoingID) {
 			t.Error("the journal keeps what was dropped")
 		}
 		r.settle()
 		r.wantSender("sender", first.Amount.String())
 		r.wantSender("somebody else", "0")
-		if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.ID != second.ID {
+		if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.ID != second.ID {
 			t.Errorf("the later one is %s", n.Status)
 		}
 		r.wantBooks("0", "0", "0")

@@ -16,7 +16,7 @@ import (
 // Which refunds are taken up, and how those end that were taken up and are not signed.
 
 // astrayAgain is another deposit that fits no wallet, after astray.
-func (r *rig) astrayAgain() bursar.Deposit {
+func (r *harness) astrayAgain() bursar.Deposit {
 	r.t.Helper()
 	to := r.wallet(0).Address
 	if r.chain.Capabilities().SharedAddress {
@@ -32,20 +32,20 @@ func (r *rig) astrayAgain() bursar.Deposit {
 // While a refund waits for its block and as many may wait, the next one is not taken up, and can be called back without
 // a trace.
 func TestARefundIsTakenUpOnceThereIsRoom(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		first, second := r.astray(), r.astrayAgain()
 		r.sendBack(first, "one")
 		r.sendBack(second, "two")
 		for range 3 {
-			r.must(r.spender.Step(ctx, r.lease))
+			r.must(r.sender.Step(ctx, r.lease))
 		}
-		if a, b := r.decision(first), r.decision(second); a.Status != bursar.ResolutionSigned || !b.SpendID.IsZero() {
-			t.Errorf("the first is %s, the second is taken up as %s", a.Status, b.SpendID)
+		if a, b := r.resolution(first), r.resolution(second); a.Status != bursar.ResolutionSigned || !b.OutgoingID.IsZero() {
+			t.Errorf("the first is %s, the second is taken up as %s", a.Status, b.OutgoingID)
 		}
 		r.settle()
 		r.settle()
-		r.wantSender("one", r.decision(first).Amount.String())
-		r.wantSender("two", r.decision(second).Amount.String())
+		r.wantSender("one", r.resolution(first).Amount.String())
+		r.wantSender("two", r.resolution(second).Amount.String())
 		r.must(r.audit())
 	})
 }
@@ -54,7 +54,7 @@ func TestARefundIsTakenUpOnceThereIsRoom(t *testing.T) {
 func TestOpenRefundsAreBounded(t *testing.T) {
 	for open, taken := range map[int]bool{99: true, 100: false} {
 		t.Run(fmt.Sprint(open), func(t *testing.T) {
-			each(t, memoed, func(t *testing.T, r *rig) {
+			each(t, memoed, func(t *testing.T, r *harness) {
 				d := r.astray()
 				r.do(func(tx *store.Tx) error {
 					for range open { // of a currency that is paid no more
@@ -67,8 +67,8 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 					return nil
 				})
 				r.sendBack(d, "sender")
-				r.must(r.spender.Step(ctx, r.lease))
-				if got := !r.decision(d).SpendID.IsZero(); got != taken {
+				r.must(r.sender.Step(ctx, r.lease))
+				if got := !r.resolution(d).OutgoingID.IsZero(); got != taken {
 					t.Errorf("with %d open ones it is taken up: %v", open, got)
 				}
 			})
@@ -77,21 +77,21 @@ func TestOpenRefundsAreBounded(t *testing.T) {
 }
 
 // One that lost the lead between two steps takes up nothing: neither a refund nor a withdrawal.
-func TestALeaderThatLostTheLeadTakesUpNothing(t *testing.T) {
-	for name, waits := range map[string]func(r *rig){
-		"refund": func(r *rig) { r.sendBack(r.astray(), "sender") },
-		"withdrawal": func(r *rig) {
+func TestALeaderThatLostTheLeaseTakesUpNothing(t *testing.T) {
+	for name, waits := range map[string]func(r *harness){
+		"refund": func(r *harness) { r.sendBack(r.astray(), "sender") },
+		"withdrawal": func(r *harness) {
 			r.prepare()
 			r.order(100_000_000, r.chain.Named("outside"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := storetest.SQLite(t)
-			r := newRig(t, storetest.Open(t, url), coined)
+			r := newHarness(t, storetest.Open(t, url), coined)
 			waits(r)
 			r.overthrow()
 			before := contents(t, url)
-			if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+			if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 				t.Errorf("the step ends with %v", err)
 			}
 			if contents(t, url) != before {
@@ -103,42 +103,42 @@ func TestALeaderThatLostTheLeadTakesUpNothing(t *testing.T) {
 
 // A refund that has reserved what it needs and is called back gives that back with the next step, and is over.
 func TestARefundThatIsCalledBackGivesBackAtOnceWhatItReserved(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
 		r.sendBack(d, "sender")
 		r.withoutSigner(r.step)
-		p := r.spendNow(r.decision(d).SpendID)
+		p := r.spendNow(r.resolution(d).OutgoingID)
 		if p.Status != bursar.OutgoingReserved {
 			t.Fatalf("it is %s", p.Status)
 		}
-		_, err := r.undecided().Cancel(ctx, d.ID, "")
+		_, err := r.unattributed().Cancel(ctx, d.ID, "")
 		r.must(err)
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.spendNow(p.ID); got.Status != bursar.OutgoingAbandoned {
 			t.Errorf("after a step it is %s: %s", got.Status, got.Error)
 		}
 		r.nothingOpen()
 		r.sendBack(d, "another") // with the same nonce or UTXOs
 		r.settle()
-		r.wantSender("another", r.decision(d).Amount.String())
+		r.wantSender("another", r.resolution(d).Amount.String())
 		r.must(r.audit())
 	})
 }
 
 // A refund that the signer refused is an alarm; once it is called back, it is none.
 func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
 		r.sendBack(d, "sender")
-		real := r.spender.Signer
-		r.spender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
-		r.must(r.spender.Step(ctx, r.lease))
+		real := r.sender.Signer
+		r.sender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		r.must(r.sender.Step(ctx, r.lease))
 		r.wantAlarms("signer_refused")
-		_, err := r.undecided().Cancel(ctx, d.ID, "")
+		_, err := r.unattributed().Cancel(ctx, d.ID, "")
 		r.must(err)
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.wantAlarms("unattributed")
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.nothingOpen()
 	})
 }
@@ -148,7 +148,7 @@ func TestARefusedRefundThatIsCalledBackIsNoAlarm(t *testing.T) {
 func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 	config := memoed
 	config.Expiry = 6
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
 		r.chain.FailBroadcasts(sim.LostSilently, 1000)
 		r.reopenFirst(d, first)
@@ -157,7 +157,7 @@ func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 		r.trouble = false
 		r.chain.ClearFaults()
 		r.nothingOpen()
-		if n := r.decision(d); n.ID != first.ID || n.Status != bursar.ResolutionFailed {
+		if n := r.resolution(d); n.ID != first.ID || n.Status != bursar.ResolutionFailed {
 			t.Errorf("it is %s: %s", n.Status, n.Error)
 		}
 		n := r.sendBack(d, "somebody else")
@@ -172,12 +172,12 @@ func TestAFailedRefundThatExpiresHasFailed(t *testing.T) {
 // What a failed payment gave back was ordered again, and its block is reorged out: the account is below zero and
 // frozen, until the payment has failed on the next branch as well.
 func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		to := r.chain.Named("closes its door")
 		w := r.order(600_000_000, to)
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.chain.Close(to)
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalFailed {
@@ -209,7 +209,7 @@ func TestAPaymentThatFailsAgainEndsTheFreeze(t *testing.T) {
 }
 
 // stepUntilReopened has the follower take back blocks until a withdrawal is under way again.
-func (r *rig) stepUntilReopened(w bursar.Withdrawal) {
+func (r *harness) stepUntilReopened(w bursar.Withdrawal) {
 	r.t.Helper()
 	for range 50 {
 		_, err := r.follower.Step(ctx, r.lease)

@@ -13,7 +13,7 @@ import (
 // How refunds to senders end that do not end like most.
 
 // refundToken refunds 50 of a token, which is unattributed, under the given manners of the token, until that is final.
-func (r *rig) refundToken(token bursar.Currency, manners sim.Manners) bursar.Deposit {
+func (r *harness) refundToken(token bursar.Currency, manners sim.Manners) bursar.Deposit {
 	r.t.Helper()
 	r.step()
 	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -25,7 +25,7 @@ func (r *rig) refundToken(token bursar.Currency, manners sim.Manners) bursar.Dep
 	r.settle()
 	d := r.strandedBy(id)
 	r.chain.SetManners(token.Contract, manners)
-	_, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")})
+	_, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")})
 	r.must(err)
 	r.settle()
 	return d
@@ -48,10 +48,10 @@ func TestARefundThatItsTokenCutsShort(t *testing.T) {
 		"delivers all": {sim.Manners{}, bursar.ResolutionDone, 50_000_000, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				token := r.withToken()
 				d := r.refundToken(token, c.manners)
-				n := r.decision(d)
+				n := r.resolution(d)
 				if n.Status != c.status || n.Error != c.reads || n.CompletedAt.IsZero() {
 					t.Errorf("it is %s: %q", n.Status, n.Error)
 				}
@@ -70,13 +70,13 @@ func TestARefundThatItsTokenCutsShort(t *testing.T) {
 
 // A refund that had failed and is paid on another branch is as if it had never failed.
 func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
-	each(t, memoed, func(t *testing.T, r *rig) {
+	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
 		r.wantAlarms("unattributed")
 		r.undo(first.TxID)
 		r.step()
 		r.settle()
-		n := r.decision(d)
+		n := r.resolution(d)
 		if n.ID != first.ID || n.Status != bursar.ResolutionDone || n.Error != "" || n.TxID != first.TxID {
 			t.Errorf("it is %s by %s: %q", n.Status, n.TxID, n.Error)
 		}
@@ -92,9 +92,9 @@ func TestARefundThatIsPaidAfterAllIsDone(t *testing.T) {
 // Of several versions of a transaction the first may be the one that a block takes: that one is named to the operator
 // and the customer.
 func TestTheVersionThatIsIncludedIsNamed(t *testing.T) {
-	firstOfTwo := func(r *rig, name func() string) chain.SignedTx {
+	firstOfTwo := func(r *harness, name func() string) chain.SignedTx {
 		r.t.Helper()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		first := r.version(name())
 		r.chain.SetRate(2000) // for a block, and more than the first offers
 		for i := 0; i < 20 && name() == first.TxID; i++ {
@@ -109,19 +109,19 @@ func TestTheVersionThatIsIncludedIsNamed(t *testing.T) {
 		return first
 	}
 	t.Run("refund", func(t *testing.T) {
-		unswept(t, func(t *testing.T, r *rig) {
+		unswept(t, func(t *testing.T, r *harness) {
 			d := r.astray()
 			r.sendBack(d, "sender")
-			first := firstOfTwo(r, func() string { return r.decision(d).TxID })
+			first := firstOfTwo(r, func() string { return r.resolution(d).TxID })
 			r.settle()
-			if n := r.decision(d); n.Status != bursar.ResolutionDone || n.TxID != first.TxID {
+			if n := r.resolution(d); n.Status != bursar.ResolutionDone || n.TxID != first.TxID {
 				t.Errorf("it is %s by %s, included was %s", n.Status, n.TxID, first.TxID)
 			}
 			r.must(r.audit())
 		})
 	})
 	t.Run("withdrawal", func(t *testing.T) {
-		both(t, func(t *testing.T, r *rig) {
+		both(t, func(t *testing.T, r *harness) {
 			r.prepare()
 			r.settle()
 			w := r.order(100_000_000, r.chain.Named("outside"))

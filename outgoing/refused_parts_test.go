@@ -18,19 +18,19 @@ import (
 func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 	for name, alone := range map[string]bool{"the payment": false, "the transaction": true} {
 		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, r *rig) {
+			both(t, func(t *testing.T, r *harness) {
 				before := r.prepare()
 				r.settle()
 				r.notify(0, false, true, "https://shop.example/account")
 				w := r.order(300_000_000, r.chain.Named("outside"))
 				r.chain.RequireMemo(r.chain.Named("outside"))
 				if alone {
-					r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+					r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 						return chain.UnsignedTx{}, &chain.RefusedError{Reason: "the address needs a memo"}
 					}}
 				}
 				notified := 0
-				r.spender.Settled = func() { notified++ }
+				r.sender.Settled = func() { notified++ }
 				r.step()
 				const why = "the address needs a memo"
 				if got := r.now(w); got.Status != bursar.WithdrawalFailed || got.Error != why || got.CompletedAt.IsZero() {
@@ -39,11 +39,11 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 				if got := r.available(0); got != before {
 					t.Errorf("of %s the customer has %s", before, got)
 				}
-				if got := strings.Join(r.told(0)[w.ID].words, " "); got != "failed" || notified != 1 {
+				if got := strings.Join(r.notified(0)[w.ID].words, " "); got != "failed" || notified != 1 {
 					t.Errorf("its account was notified of %q, the deliveries were woken %d times", got, notified)
 				}
 				r.nothingOpen()
-				if p := r.spendNow(r.now(w).SpendID); p.Status != bursar.OutgoingAbandoned || p.Error != why {
+				if p := r.spendNow(r.now(w).OutgoingID); p.Status != bursar.OutgoingAbandoned || p.Error != why {
 					t.Errorf("its transaction is %s: %s", p.Status, p.Error)
 				}
 				r.must(r.audit())
@@ -54,15 +54,15 @@ func TestAWithdrawalThatCanNeverBeBuiltIsRefunded(t *testing.T) {
 
 // After a batch that was too much at once has been paid in parts, the next ones are paid together again.
 func TestBatchesGrowAgain(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.fund()
-		r.spender.Chain = onlyAlone{r.chain}
+		r.sender.Chain = onlyAlone{r.chain}
 		r.order(1_000_000, r.chain.Named("one"))
 		r.order(1_000_000, r.chain.Named("two"))
 		for range 4 {
 			r.step()
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		a, b := r.order(1_000_000, r.chain.Named("three")), r.order(1_000_000, r.chain.Named("four"))
 		r.step()
@@ -78,14 +78,14 @@ func TestBatchesGrowAgain(t *testing.T) {
 // it is not known whose that is, so that nobody is refunded who may be paid.
 func TestARefusedPaymentOfAnAlteredBatchIsNobodys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, coined)
+		r := newHarness(t, db, coined)
 		attack := intruder(t, db)
 		r.fund()
 		var orders []bursar.Withdrawal
 		for i := range 3 {
 			orders = append(orders, r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", i))))
 		}
-		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			attack(`UPDATE withdrawals SET outgoing_id = NULL WHERE id = $1`, orders[0].ID)
 			refused := &chain.RefusedError{Reason: "no"}
 			return chain.UnsignedTx{}, &chain.RefusedPaymentsError{Refused: refused, Payments: []int{1}}
@@ -108,20 +108,20 @@ var errLate = fmt.Errorf("nonce 1 is used: %w", chain.ErrExternalNonce)
 // Somebody else signs with our key, and the adapter is the first to see it: everything on the chain is halted and an
 // alarm says so, until an operator ends the halt. The alarm about that transaction ends with the payment.
 func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		asks := 0
-		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			asks++
 			return chain.UnsignedTx{}, errLate
 		}}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.wantAlarms("foreign_nonce")
-		id := r.now(w).SpendID.String()
+		id := r.now(w).OutgoingID.String()
 		halt := store.Halt{Scope: store.HaltChain(r.chain.Capabilities().ID), Kind: store.HaltByExternalSpend, Ref: id}
 		r.view(func(tx *store.Tx) error {
 			halts, err := tx.Halts().Of(ctx, halt.Scope)
@@ -135,7 +135,7 @@ func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 		if asks != 1 {
 			t.Errorf("the adapter was asked %d times", asks)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.resume(halt)
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
@@ -148,15 +148,15 @@ func TestANonceThatSomebodyElseUsedHaltsTheChain(t *testing.T) {
 
 // One that lost the lead while it built has nothing to halt: the new leader may have used that nonce itself.
 func TestANonceOfTheNextLeaderHaltsNothing(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.order(300_000_000, r.chain.Named("outside"))
-		r.spender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
+		r.sender.Chain = building{r.chain, func(context.Context, chain.TxRequest) (chain.UnsignedTx, error) {
 			r.overthrow()
 			return chain.UnsignedTx{}, errLate
 		}}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.wantAlarms()

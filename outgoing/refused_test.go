@@ -11,10 +11,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A draft that the signer refuses is told to the operator, gives back what it claimed, and is made again: once the cause is
-// gone the order is paid.
-func TestADraftThatTheSignerRefusesIsMadeAnew(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+// A draft that the signer refuses is told to the operator, gives back what it claimed, and is made again: once the
+// cause is gone the order is paid.
+func TestATransactionThatTheSignerRefusesIsBuiltAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 100_000_000)
@@ -25,16 +25,17 @@ func TestADraftThatTheSignerRefusesIsMadeAnew(t *testing.T) {
 		if _, err := r.withdraw(0, 30_000_000, to); err != nil {
 			t.Fatal(err)
 		}
-		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+		real := r.sender.Signer
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 			if order.Kind == chain.KindWithdrawal {
 				order.Payments[0].Address.Base = r.chain.Named("thief")
 			}
-			return real.Sign(ctx, id, order, draft)
+			return real.Sign(ctx, id, order, unsigned)
 		})
 		r.step()
 		r.wantAlarms("signer_refused")
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.settle()
 		if got := r.chain.Balance(to, ""); got != bursar.Units(30_000_000) {
 			t.Errorf("the receiver got %s", got)
@@ -47,12 +48,14 @@ func TestADraftThatTheSignerRefusesIsMadeAnew(t *testing.T) {
 // signerFunc is a signer that a test stands in for.
 type signerFunc func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error)
 
-func (f signerFunc) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	return f(ctx, id, order, draft)
+func (f signerFunc) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
+	return f(ctx, id, order, unsigned)
 }
 
 // alarms returns the kinds of the open alarms.
-func (r *rig) alarms() (kinds []string) {
+func (r *harness) alarms() (kinds []string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		list, err := tx.Alarms().List(ctx, 100)
@@ -64,22 +67,23 @@ func (r *rig) alarms() (kinds []string) {
 	return kinds
 }
 
-func (r *rig) wantAlarms(kinds ...string) {
+func (r *harness) wantAlarms(kinds ...string) {
 	r.t.Helper()
 	if got := r.alarms(); fmt.Sprint(got) != fmt.Sprint(kinds) {
 		r.t.Errorf("the open alarms are %q, want %q", got, kinds)
 	}
 }
 
-// Of a batch that a chain refuses without saying which payment it means, each is tried alone: nobody is refunded who can be paid.
+// Of a batch that a chain refuses without saying which payment it means, each is tried alone: nobody is refunded who
+// can be paid.
 func TestABatchThatIsRefusedAsAWholeIsTriedOneByOne(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.fund()
 		var orders []bursar.Withdrawal
 		for _, name := range []string{"one", "two", "three"} {
 			orders = append(orders, r.order(1_000_000, r.chain.Named(name)))
 		}
-		r.spender.Chain = onlyAlone{r.chain}
+		r.sender.Chain = onlyAlone{r.chain}
 		r.trouble = true
 		for range 5 {
 			r.step()

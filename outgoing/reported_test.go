@@ -41,7 +41,9 @@ func (f *refusals) called(what string) {
 
 // busySteps has the spender take n steps in which there is something of every kind to do – to draft, to send again, to
 // bump and to settle – and statements are refused. judge looks at each; in the end everything is paid once.
-func (r *rig) busySteps(n int, refuse func(round int) func(query string) error, judge func(f *refusals, err error)) {
+func (r *harness) busySteps(
+	n int, refuse func(round int) func(query string) error, judge func(f *refusals, err error),
+) {
 	r.t.Helper()
 	r.fund()
 	r.settle()
@@ -55,10 +57,10 @@ func (r *rig) busySteps(n int, refuse func(round int) func(query string) error, 
 		r.catchUp()
 		r.check(r.sweeper.Step(ctx, r.lease))
 		f := &refusals{refuse: refuse(round), given: map[error]string{}}
-		r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: f.before})
-		r.spender.Chain = meddled{r.chain, func() { f.called("a node is asked") }}
-		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { f.called("the signer is asked") }}
-		err := r.spender.Step(ctx, r.lease)
+		r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: f.before})
+		r.sender.Chain = resolvedBeside{r.chain, func() { f.called("a node is asked") }}
+		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { f.called("the signer is asked") }}
+		err := r.sender.Step(ctx, r.lease)
 		judge(f, err)
 	}
 	r.chain.SetRate(10)
@@ -72,7 +74,7 @@ func (r *rig) busySteps(n int, refuse func(round int) func(query string) error, 
 func TestWhateverADatabaseRefusesIsReported(t *testing.T) {
 	const apart = 16 // a statement that notes the trouble of another is not refused with it
 	number := 0
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.busySteps(2*apart, func(round int) func(string) error {
 			at, kept := round%apart, map[string]error{}
 			return func(query string) error {
@@ -100,8 +102,8 @@ func TestWhateverADatabaseRefusesIsReported(t *testing.T) {
 
 // Wherever in a step the lead turns out to be lost, that is the step's error, and from then on nothing is asked of the
 // database, a node or the signer: all of it is another process's by now.
-func TestALeadThatIsLostAnywhereEndsTheStep(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestALeaseThatIsLostAnywhereEndsTheStep(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		lost := 0
 		r.busySteps(30, func(round int) func(string) error {
 			at := 0

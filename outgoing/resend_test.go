@@ -9,8 +9,8 @@ import (
 
 // A payment that has waited too long and has nothing left for a higher fee is sent again as it is: the node may have
 // forgotten it.
-func TestWhatCannotBeOutbidIsSentAgain(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+func TestWhatCannotBeBumpedIsSentAgain(t *testing.T) {
+	unswept(t, func(t *testing.T, r *harness) {
 		in, out := uint64(10_000), uint64(8_500) // what is left of the coin goes to the fee
 		if r.chain.Capabilities().Model == chain.AccountModel {
 			in, out = 4_000_000, 3_540_000

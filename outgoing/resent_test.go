@@ -22,11 +22,11 @@ type recorded struct {
 
 func (c *recorded) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
 	c.built = append(c.built, order)
-	draft, err := c.Chain.Build(ctx, order)
+	unsigned, err := c.Chain.Build(ctx, order)
 	if c.build != nil {
-		return c.build(order, draft, err)
+		return c.build(order, unsigned, err)
 	}
-	return draft, err
+	return unsigned, err
 }
 
 func (c *recorded) Broadcast(ctx context.Context, tx chain.SignedTx) error {
@@ -38,9 +38,9 @@ func (c *recorded) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 func (c *recorded) since() { c.built, c.sent = nil, nil }
 
 // record has the spender ask a chain that remembers.
-func (r *rig) record() *recorded {
+func (r *harness) record() *recorded {
 	c := &recorded{Chain: r.chain}
-	r.spender.Chain = c
+	r.sender.Chain = c
 	return c
 }
 
@@ -53,7 +53,7 @@ func (c *recorded) wantSent(t testing.TB, when string, txIDs ...string) {
 }
 
 // only returns the one outgoing transaction that is open.
-func (r *rig) only() bursar.OutgoingTx {
+func (r *harness) only() bursar.OutgoingTx {
 	r.t.Helper()
 	open := r.open()
 	if len(open) != 1 {
@@ -63,7 +63,7 @@ func (r *rig) only() bursar.OutgoingTx {
 }
 
 // waiting has a payment sent at a fee that no block takes any more.
-func (r *rig) waiting() (w bursar.Withdrawal, node *recorded) {
+func (r *harness) waiting() (w bursar.Withdrawal, node *recorded) {
 	r.t.Helper()
 	r.fund()
 	r.settle()
@@ -80,7 +80,7 @@ func (r *rig) waiting() (w bursar.Withdrawal, node *recorded) {
 // A payment that waits for its block is sent once with every new one, and no more; after as many blocks as its chain
 // says its fee is bumped, once, and the bump alone is sent.
 func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		for range 2 {
 			node.since()
@@ -108,7 +108,7 @@ func TestAPaymentIsSentOnceABlockAndThenBumped(t *testing.T) {
 
 // What a node answers to the first sending, to a bump and to sending again is read beside the outgoing transaction.
 func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		noted := func(when string, want ...string) {
@@ -131,12 +131,12 @@ func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
 		r.chain.SetRate(50)
 		r.chain.Mine(3)
 		r.catchUp()
-		r.chain.Fail(sim.Draft, 1, errors.New("no fees known"))
+		r.chain.Fail(sim.Build, 1, errors.New("no fees known"))
 		r.chain.Fail(sim.Broadcast, 1, errors.New("still no peers"))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		noted("when it cannot be bumped,", "no fees known", "still no peers")
 		r.chain.Fail(sim.Broadcast, 1, errors.New("no peers for the bump"))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		noted("when its bump is sent,", "no peers for the bump")
 		r.chain.SetRate(10)
 		r.settle()
@@ -146,18 +146,18 @@ func TestWhatANodeAnswersIsNotedWhereverItIsAsked(t *testing.T) {
 
 // A node refuses the fee of what it is sent first: that is bumped at once, and counts as sent with the next block.
 func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		r.trouble = true
 		r.chain.SetFloor(100)
 		w := r.order(100_000_000, r.chain.Named("outside"))
 		node := r.record()
-		node.build = func(order chain.TxRequest, draft chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
+		node.build = func(order chain.TxRequest, unsigned chain.UnsignedTx, err error) (chain.UnsignedTx, error) {
 			if order.Replaces != nil {
 				return chain.UnsignedTx{}, errors.New("no fees known")
 			}
-			return draft, err
+			return unsigned, err
 		}
 		r.step()
 		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") {
@@ -193,7 +193,7 @@ func TestAFeeThatANodeRefusesIsBumpedAtOnce(t *testing.T) {
 // A node takes a payment and its answer is lost, and the block that includes it is reorged out. It is sent again then,
 // not bumped: how long it waits counts from there.
 func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		r.trouble = true
@@ -211,7 +211,7 @@ func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testin
 		r.chain.Mine(3)
 		r.catchUp()
 		node := r.record()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		node.wantSent(t, "when its block is gone", first)
 		_, latest := r.chain.Heights()
 		if p := r.only(); p.Versions != 1 || p.SentAt != latest {
@@ -230,7 +230,7 @@ func TestAPaymentThatNobodyIsKnownToHaveBeenSentIsSentBeforeItIsBumped(t *testin
 
 // Where nothing is replaced, nothing is bumped, however long it waits.
 func TestNothingIsBumpedWhereNothingIsReplaced(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		for range 3 {
 			r.chain.Mine(1)
@@ -248,14 +248,14 @@ func TestNothingIsBumpedWhereNothingIsReplaced(t *testing.T) {
 // The database has lost the bytes of what was sent. It is not taken for one that can never be included: nothing else
 // pays instead, and the operator reads what is missing.
 func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		r.forged = true
 		intruder(t, r.db)(`DELETE FROM outgoing_versions`)
 		r.trouble = true
 		r.chain.Mine(1)
 		r.step()
-		if got := r.only(); got.ID != w.SpendID || got.Status != bursar.OutgoingSent ||
+		if got := r.only(); got.ID != w.OutgoingID || got.Status != bursar.OutgoingSent ||
 			!strings.Contains(got.Error, "no stored transaction") {
 			t.Errorf("it is %s, and %q is read", got.Status, got.Error)
 		}
@@ -269,7 +269,7 @@ func TestAPaymentWhoseBytesAreMissingIsNotGivenUp(t *testing.T) {
 // Of a bumped payment a block brought the first version, and is reorged out: that version is what is sent again, and
 // what counts.
 func TestTheVersionThatWasInABlockIsSentAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		w, node := r.waiting()
 		low := r.version(w.TxID)
 		r.chain.Mine(3)
@@ -289,7 +289,7 @@ func TestTheVersionThatWasInABlockIsSentAgain(t *testing.T) {
 		r.chain.Forget()
 		r.catchUp()
 		node.since()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		node.wantSent(t, "when its block is gone", low.TxID)
 		r.settle()
 		if got := r.now(w).TxID; got != low.TxID {

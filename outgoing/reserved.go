@@ -9,8 +9,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// reserved returns what the paying address's other transactions, signed or about to be and in no block, take of each asset. A
-// node's balance does not know of them, and two drafts must not count on the same money.
+// reserved returns what the paying address's other transactions, signed or about to be and in no block, take of each
+// asset. A node's balance does not know of them, and two drafts must not count on the same money.
 func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxRequest) ([]chain.Reserve, error) {
 	open, err := tx.Outgoing().OpenFrom(ctx, s.Chain.Capabilities().ID, order.From.Base, order.ID)
 	if err != nil {
@@ -25,14 +25,14 @@ func (s *Sender) reserved(ctx context.Context, tx *store.Tx, order chain.TxReque
 	return list, nil
 }
 
-// addReserved adds what one outgoing transaction takes: what its order pays, and of the native asset the highest fee of its newest version,
-// for every version's fee is higher than that of the one before.
+// addReserved adds what one outgoing transaction takes: what its order pays, and of the native asset the highest fee of
+// its newest version, for every version's fee is higher than that of the one before.
 func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, error) {
 	order, err := Order(p)
 	if err != nil {
 		return nil, err
 	}
-	draft, err := readUnsigned(p)
+	unsigned, err := readUnsigned(p)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func addReserved(list []chain.Reserve, p bursar.OutgoingTx) ([]chain.Reserve, er
 			return list, nil // its fee comes out of what it collects
 		}
 	}
-	return reserve(list, "", draft.Fee)
+	return reserve(list, "", unsigned.Fee)
 }
 
 func reserve(list []chain.Reserve, contract string, amount bursar.Amount) ([]chain.Reserve, error) {

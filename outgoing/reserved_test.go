@@ -32,14 +32,14 @@ func plus(amounts ...bursar.Amount) (sum bursar.Amount) {
 }
 
 // feeOf is the fee of an outgoing transaction's newest version.
-func (r *rig) feeOf(w bursar.Withdrawal) bursar.Amount {
-	return r.spendDraft(r.now(w).SpendID).Fee
+func (r *harness) feeOf(w bursar.Withdrawal) bursar.Amount {
+	return r.spendUnsigned(r.now(w).OutgoingID).Fee
 }
 
 // A node that drafts a payment hears what the others that are in no block take of each asset: what they pay and their
 // fees.
-func TestADraftKnowsWhatTheOthersTake(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestATransactionLeavesWhatTheOthersTake(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.funded()
 		token, err := r.registry.Get("TOKEN")
 		r.must(err)
@@ -61,8 +61,8 @@ func TestADraftKnowsWhatTheOthersTake(t *testing.T) {
 
 // A sweep of the native asset takes its fee out of what it collects: a sweep of a token from the same address hears of
 // that amount and of no fee besides; the other way round it hears of the token and of the fee.
-func TestADraftKnowsWhatASweepOfTheSameAddressTakes(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+func TestATransactionLeavesWhatASweepOfTheSameAddressTakes(t *testing.T) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		token, err := r.registry.Get("TOKEN")
@@ -84,7 +84,7 @@ func TestADraftKnowsWhatASweepOfTheSameAddressTakes(t *testing.T) {
 		r.chain.SetRate(10)
 		r.settle()
 	})
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		w := r.walletOf(1, "TOKEN")
@@ -105,7 +105,7 @@ func TestADraftKnowsWhatASweepOfTheSameAddressTakes(t *testing.T) {
 		node := r.record()
 		r.trouble = true
 		r.blocksWithoutSweeps(1)
-		want := fmt.Sprintf("%q:%s %q:%s", "", r.spendDraft(sweep.ID).Fee, token.Contract, bursar.Units(500))
+		want := fmt.Sprintf("%q:%s %q:%s", "", r.spendUnsigned(sweep.ID).Fee, token.Contract, bursar.Units(500))
 		node.wantReserved(t, w, want)
 	})
 }
@@ -113,29 +113,29 @@ func TestADraftKnowsWhatASweepOfTheSameAddressTakes(t *testing.T) {
 // wantReserved checks what a node heard that drafted a sweep of a wallet.
 func (c *recorded) wantReserved(t *testing.T, w bursar.Wallet, want string) {
 	t.Helper()
-	drafts := 0
+	builds := 0
 	for _, order := range c.built {
 		if order.Kind == chain.KindSweep && order.From.Base == w.Address.Base {
-			drafts++
+			builds++
 			if got := reservedOf(order); got != want {
 				t.Errorf("a node hears %s, want %s", got, want)
 			}
 		}
 	}
-	if drafts == 0 {
+	if builds == 0 {
 		t.Errorf("of %d drafts none is of a sweep of the wallet", len(c.built))
 	}
 }
 
-// spendDraft is an outgoing transaction's unsigned transaction.
-func (r *rig) spendDraft(id bursar.ID) (draft chain.UnsignedTx) {
+// spendUnsigned is an outgoing transaction's unsigned transaction.
+func (r *harness) spendUnsigned(id bursar.ID) (unsigned chain.UnsignedTx) {
 	r.t.Helper()
-	r.must(json.Unmarshal(r.spendNow(id).Unsigned, &draft))
-	return draft
+	r.must(json.Unmarshal(r.spendNow(id).Unsigned, &unsigned))
+	return unsigned
 }
 
 // sweepAlso has a token that came to a wallet swept.
-func (r *rig) sweepAlso(w bursar.Wallet, token bursar.Currency, units uint64) {
+func (r *harness) sweepAlso(w bursar.Wallet, token bursar.Currency, units uint64) {
 	r.t.Helper()
 	r.give(token.Code, w.Address, units)
 	key := chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: w.Index}

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// alarmPruned is raised for a sent outgoing transaction of which no endpoint keeps the history that would show whether it was
-// included. It ends with the outgoing transaction, or with a resolution.
+// alarmPruned is raised for a sent outgoing transaction of which no endpoint keeps the history that would show whether
+// it was included. It ends with the outgoing transaction, or with a resolution.
 const alarmPruned = "history_pruned"
 
 func (s *Sender) alarmPruned(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) error {
@@ -21,7 +21,8 @@ func (s *Sender) alarmPruned(ctx context.Context, lease store.Lease, p bursar.Ou
 			return err
 		}
 		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: alarmPruned, Ref: p.ID.String(),
-			Message: fmt.Sprintf("no endpoint keeps the history that shows whether transaction %s was included; see `bursar outgoing show %s`, and let "+
+			Message: fmt.Sprintf("no endpoint keeps the history that shows whether transaction %s was included; see `bursar "+
+				"outgoing show %s`, and let "+
 				"a node with the whole history tell: `bursar outgoing resolve %s --rpc URL`", p.TxID, p.ID, p.ID)})
 	})
 }
@@ -41,9 +42,10 @@ type Resolution struct {
 	Actor     string
 }
 
-// Resolve ends a sent outgoing transaction whose fate the service could not learn. asked is the chain through whatever node can
-// tell: what it proves counts, and contradicts a wrong word with ErrDisputed. Where it cannot prove anything, the word of r counts,
-// and only while the alarm history_pruned is open for it; ErrUnknown without one. It returns what became of it.
+// Resolve ends a sent outgoing transaction whose fate the service could not learn. asked is the chain through whatever
+// node can tell: what it proves counts, and contradicts a wrong word with ErrDisputed. Where it cannot prove anything,
+// the word of r counts, and only while the alarm history_pruned is open for it; ErrUnknown without one. It returns what
+// became of it.
 func (s *Sender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r Resolution) (string, error) {
 	p, versions, pruned, err := s.resolvable(ctx, id)
 	if err != nil {
@@ -64,7 +66,8 @@ func (s *Sender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("paid by transaction %s in block %d, as the chain shows", v.TxID, ref.Height), s.resolvePaid(ctx, p, in, ref.Height, r)
+		return fmt.Sprintf("paid by transaction %s in block %d, as the chain shows", v.TxID, ref.Height),
+			s.resolvePaid(ctx, p, in, ref.Height, r)
 	}
 	gone, err := s.expiredOn(ctx, asked, versions)
 	switch {
@@ -87,7 +90,9 @@ func (s *Sender) Resolve(ctx context.Context, id bursar.ID, asked chain.Chain, r
 	return "paid by transaction " + r.Paid + ", by your word", s.resolvePaid(ctx, p, chain.Inclusion{TxID: r.Paid}, 0, r)
 }
 
-func (s *Sender) resolvable(ctx context.Context, id bursar.ID) (p bursar.OutgoingTx, versions []store.Version, pruned bool, err error) {
+func (s *Sender) resolvable(
+	ctx context.Context, id bursar.ID,
+) (p bursar.OutgoingTx, versions []store.Version, pruned bool, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		if p, err = tx.Outgoing().Get(ctx, id); err != nil {
 			return err
@@ -117,11 +122,11 @@ func includedOn(
 		}
 		return ref, err == nil, err
 	}
-	draft, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
+	unsigned, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
 	if err != nil {
 		return ref, false, err
 	}
-	outcome, err := historian.Outcome(ctx, draft, v.TxID)
+	outcome, err := historian.Outcome(ctx, unsigned, v.TxID)
 	if errors.Is(err, chain.ErrPruned) {
 		return ref, false, nil
 	}
@@ -167,9 +172,11 @@ func (s *Sender) resolveNeverPaid(ctx context.Context, p bursar.OutgoingTx, r Re
 	})
 }
 
-// resolvePaid notes the inclusion; the spender settles it as it settles every other. A height that is not known is the newest
-// final one.
-func (s *Sender) resolvePaid(ctx context.Context, p bursar.OutgoingTx, in chain.Inclusion, height uint64, r Resolution) error {
+// resolvePaid notes the inclusion; the spender settles it as it settles every other. A height that is not known is the
+// newest final one.
+func (s *Sender) resolvePaid(
+	ctx context.Context, p bursar.OutgoingTx, in chain.Inclusion, height uint64, r Resolution,
+) error {
 	return s.resolveLocked(ctx, p, r, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		if height == 0 {
 			height = max(1, state.Final)
@@ -185,8 +192,10 @@ func (s *Sender) resolvePaid(ctx context.Context, p bursar.OutgoingTx, in chain.
 	})
 }
 
-// resolveLocked runs f on the outgoing transaction as it is, in a transaction that keeps its chain's followers and spenders waiting.
-func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resolution, f func(*store.Tx, store.ChainState, bursar.OutgoingTx) error) error {
+// resolveLocked runs f on the outgoing transaction as it is, in a transaction that keeps its chain's followers and
+// spenders waiting.
+func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resolution,
+	f func(*store.Tx, store.ChainState, bursar.OutgoingTx) error) error {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().Lock(ctx, p.Chain)
 		if err != nil {
@@ -205,7 +214,8 @@ func (s *Sender) resolveLocked(ctx context.Context, p bursar.OutgoingTx, r Resol
 		return tx.Alarms().Resolve(ctx, alarmPruned, p.ID.String())
 	})
 	if err == nil {
-		s.Log.Warn("outgoing transaction resolved by an operator", "spend", p.ID, "chain", p.Chain, "paid", r.Paid, "reason", r.Reason, "actor", r.Actor)
+		s.Log.Warn("outgoing transaction resolved by an operator", "spend", p.ID, "chain", p.Chain, "paid", r.Paid, "reason",
+			r.Reason, "actor", r.Actor)
 	}
 	return err
 }

@@ -20,21 +20,25 @@ func twoNodes() sim.Config {
 	return config
 }
 
-// unseen has a payment of a token included in a block that this service has not read, while the alarm about its history is open.
-func (r *rig) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.BlockRef) {
+// unseen has a payment of a token included in a block that this service has not read, while the alarm about its history
+// is open.
+func (r *harness) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.BlockRef) {
 	r.t.Helper()
 	token := r.withToken()
 	r.step()
 	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
 	r.settle()
 	r.chain.SetManners(token.Contract, manners)
 	w = r.orderOf(0, token.Code, 10_000_000, r.chain.Named("outside"))
 	r.step()
 	w = r.now(w)
 	r.do(func(tx *store.Tx) error {
-		return tx.Alarms().Raise(ctx, store.Alarm{Chain: r.chain.Capabilities().ID, Kind: "history_pruned", Ref: w.SpendID.String(), Message: "x"})
+		return tx.Alarms().Raise(ctx, store.Alarm{Chain: r.chain.Capabilities().ID, Kind: "history_pruned",
+			Ref: w.OutgoingID.String(), Message: "x"})
 	})
 	r.chain.Mine(1)
 	included, err := r.chain.Find(ctx, w.TxID)
@@ -43,23 +47,25 @@ func (r *rig) unseen(manners sim.Manners) (w bursar.Withdrawal, included chain.B
 	return w, included
 }
 
-// What a node shows in a block is noted as it stands there: the block, the fee, and what was delivered. The alarm ends at once, and
-// no word against it counts.
+// What a node shows in a block is noted as it stands there: the block, the fee, and what was delivered. The alarm ends
+// at once, and no word against it counts.
 func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
-	each(t, twoNodes(), func(t *testing.T, r *rig) {
+	each(t, twoNodes(), func(t *testing.T, r *harness) {
 		w, included := r.unseen(sim.Manners{Fee: 10_000})
-		id := w.SpendID
+		id := w.OutgoingID
 		for name, word := range map[string]outgoing.Resolution{
 			"never paid":             {NeverPaid: true, Reason: "absent in an explorer", Actor: "ann"},
 			"by another transaction": {Paid: "another", Reason: "an explorer", Actor: "ann"},
 		} {
-			if _, err := r.spender.Resolve(ctx, id, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) || r.spendNow(id).Height > 0 {
+			if _, err := r.sender.Resolve(ctx, id, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) ||
+				r.spendNow(id).Height > 0 {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		r.chain.Down("near", true) // each endpoint is asked until one shows the block
-		said, err := r.spender.Resolve(ctx, id, found{r.chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
-		if err != nil || !strings.Contains(said, "paid by transaction "+w.TxID) || !strings.Contains(said, "as the chain shows") {
+		said, err := r.sender.Resolve(ctx, id, found{r.chain, included}, outgoing.Resolution{Paid: w.TxID, Actor: "ann"})
+		if err != nil || !strings.Contains(said, "paid by transaction "+w.TxID) ||
+			!strings.Contains(said, "as the chain shows") {
 			t.Fatalf("%q, %v", said, err)
 		}
 		r.chain.Heal("near")
@@ -67,7 +73,8 @@ func TestWhatANodeShowsInABlockIsNotedAsItIs(t *testing.T) {
 		r.wantNone("history_pruned")
 		r.follow()
 		followed := r.spendNow(id)
-		if resolved.Height != included.Height || resolved.Fee.IsZero() || resolved.Fee != followed.Fee || resolved.TxID != w.TxID {
+		if resolved.Height != included.Height || resolved.Fee.IsZero() || resolved.Fee != followed.Fee ||
+			resolved.TxID != w.TxID {
 			t.Errorf("resolved it is %+v, it is in block %d, and its fee is %s", resolved, included.Height, followed.Fee)
 		}
 		if len(followed.Delivered) == 0 || string(resolved.Delivered) != string(followed.Delivered) {
@@ -87,19 +94,20 @@ func (f found) Find(_ context.Context, _ string) (chain.BlockRef, error) { retur
 
 // Where no endpoint shows what the block holds, nothing is noted, and the error names what each of them said.
 func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
-	each(t, twoNodes(), func(t *testing.T, r *rig) {
+	each(t, twoNodes(), func(t *testing.T, r *harness) {
 		w, included := r.unseen(sim.Manners{})
 		r.chain.Down("near", true)
 		r.chain.Censor("far", w.TxID)
-		_, err := r.spender.Resolve(ctx, w.SpendID, found{r.chain, included}, outgoing.Resolution{Actor: "ann"})
+		_, err := r.sender.Resolve(ctx, w.OutgoingID, found{r.chain, included}, outgoing.Resolution{Actor: "ann"})
 		if err == nil || !strings.Contains(err.Error(), "does not show transaction "+w.TxID) || !errors.Is(err, sim.ErrNode) {
 			t.Errorf("the error is %v", err)
 		}
-		_, err = r.spender.Resolve(ctx, w.SpendID, struct{ chain.Chain }{found{r.chain, included}}, outgoing.Resolution{Actor: "ann"})
+		_, err = r.sender.Resolve(ctx, w.OutgoingID, struct{ chain.Chain }{found{r.chain, included}},
+			outgoing.Resolution{Actor: "ann"})
 		if err == nil || !strings.Contains(err.Error(), "the chain shows no single block") {
 			t.Errorf("by a chain without endpoints the error is %v", err)
 		}
-		if r.spendNow(w.SpendID).Height > 0 || !r.alarmed("history_pruned") {
+		if r.spendNow(w.OutgoingID).Height > 0 || !r.alarmed("history_pruned") {
 			t.Error("it is resolved all the same")
 		}
 		r.chain.Heal("near")
@@ -110,7 +118,7 @@ func TestABlockThatNoEndpointShowsResolvesNothing(t *testing.T) {
 
 // What is in a block, unsigned or final is nothing to resolve; what no node has got yet is.
 func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
 		r.trouble = true
@@ -118,16 +126,18 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 		r.step()
 		w = r.now(w)
 		word := outgoing.Resolution{Paid: w.TxID, Reason: "an explorer", Actor: "ann"}
-		if _, err := r.spender.Resolve(ctx, w.SpendID, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) || !strings.Contains(err.Error(), "may still be included") {
-			t.Errorf("what was signed and not sent is %s: %v", r.spendNow(w.SpendID).Status, err)
+		if _, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, word); !errors.Is(err, outgoing.ErrDisputed) ||
+			!strings.Contains(err.Error(), "may still be included") {
+			t.Errorf("what was signed and not sent is %s: %v", r.spendNow(w.OutgoingID).Status, err)
 		}
 		r.chain.ClearFaults()
 		r.step()
 		r.chain.Mine(1)
 		r.step()
 		for _, status := range []bursar.OutgoingStatus{bursar.OutgoingSent, bursar.OutgoingFinal} {
-			_, err := r.spender.Resolve(ctx, w.SpendID, r.chain, outgoing.Resolution{Actor: "ann"})
-			if want := "it is not sent and open: " + string(status); !errors.Is(err, outgoing.ErrNotOpen) || err.Error() != want {
+			_, err := r.sender.Resolve(ctx, w.OutgoingID, r.chain, outgoing.Resolution{Actor: "ann"})
+			if want := "it is not sent and open: " + string(status); !errors.Is(err, outgoing.ErrNotOpen) ||
+				err.Error() != want {
 				t.Errorf("the error is %v, and not %s", err, want)
 			}
 			r.settle()
@@ -137,13 +147,13 @@ func TestOnlyWhatIsOpenIsResolved(t *testing.T) {
 
 // What has changed while a node was asked is not resolved: it was sent, replaced or included meanwhile.
 func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
-	for name, meanwhile := range map[string]func(r *rig){
-		"sent":     func(r *rig) { r.chain.ClearFaults(); r.must(r.spender.Step(ctx, r.lease)) },
-		"replaced": func(r *rig) { r.chain.SetRate(50); r.blocks(6); r.chain.SetRate(10) },
-		"included": func(r *rig) { r.chain.Mine(1); r.follow() },
+	for name, meanwhile := range map[string]func(r *harness){
+		"sent":     func(r *harness) { r.chain.ClearFaults(); r.must(r.sender.Step(ctx, r.lease)) },
+		"replaced": func(r *harness) { r.chain.SetRate(50); r.blocks(6); r.chain.SetRate(10) },
+		"included": func(r *harness) { r.chain.Mine(1); r.follow() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				r.prepare()
 				r.settle()
 				w := r.order(100_000_000, r.chain.Named("outside"))
@@ -154,17 +164,18 @@ func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 				r.step()
 				w = r.now(w)
 				once := false
-				asked := dead{meddled{r.chain, func() {
+				asked := dead{resolvedBeside{r.chain, func() {
 					if !once {
 						once = true
 						meanwhile(r)
 					}
 				}}}
-				_, err := r.spender.Resolve(ctx, w.SpendID, asked, outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
+				_, err := r.sender.Resolve(ctx, w.OutgoingID, asked,
+					outgoing.Resolution{NeverPaid: true, Reason: "an explorer", Actor: "ann"})
 				if !errors.Is(err, outgoing.ErrNotOpen) || !strings.Contains(err.Error(), "it has changed just now") {
 					t.Errorf("the error is %v", err)
 				}
-				if now := r.now(w); now.SpendID != w.SpendID || r.spendNow(w.SpendID).Status == bursar.OutgoingAbandoned {
+				if now := r.now(w); now.OutgoingID != w.OutgoingID || r.spendNow(w.OutgoingID).Status == bursar.OutgoingAbandoned {
 					t.Errorf("it was given up: %+v", now)
 				}
 				r.settle()
@@ -175,20 +186,22 @@ func TestWhatChangesWhileANodeIsAskedIsNotResolved(t *testing.T) {
 }
 
 // dead is a node that says of everything that it can never be included.
-type dead struct{ meddled }
+type dead struct{ resolvedBeside }
 
-func (d dead) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
-	_, err := d.meddled.Expired(ctx, draft, txID)
+func (d dead) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	_, err := d.resolvedBeside.Expired(ctx, unsigned, txID)
 	return true, err
 }
 
 // One that has lost the lead while a node was asked raises no alarm: another process may know better.
 func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
-		r.do(func(tx *store.Tx) error { return tx.Alarms().Resolve(ctx, "history_pruned", r.now(w).SpendID.String()) })
-		r.spender.Chain = meddled{r.chain, r.overthrown()}
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		r.do(func(tx *store.Tx) error {
+			return tx.Alarms().Resolve(ctx, "history_pruned", r.now(w).OutgoingID.String())
+		})
+		r.sender.Chain = resolvedBeside{r.chain, r.overthrown()}
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
 		r.wantAlarms()
@@ -196,7 +209,7 @@ func TestWithoutTheLeadNoAlarmAboutHistoryIsRaised(t *testing.T) {
 }
 
 // overthrown gives the lead to another process when it is called for the first time.
-func (r *rig) overthrown() func() {
+func (r *harness) overthrown() func() {
 	done := false
 	return func() {
 		if !done {

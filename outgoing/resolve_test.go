@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unknownFate is a withdrawal whose signed transaction no node took, until an outage ended that was longer than the nodes keep
-// their history.
-func (r *rig) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to string) {
+// unknownFate is a withdrawal whose signed transaction no node took, until an outage ended that was longer than the
+// nodes keep their history.
+func (r *harness) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to string) {
 	r.t.Helper()
 	before, to = r.prepare(), r.chain.Named("outside")
 	r.settle() // its sweep
@@ -35,19 +35,21 @@ func (r *rig) unknownFate() (w bursar.Withdrawal, before bursar.Amount, to strin
 	return w, before, to
 }
 
-// A node with the whole history proves what became of a transaction: nothing needs to be believed, and a wrong word is refused.
+// A node with the whole history proves what became of a transaction: nothing needs to be believed, and a wrong word is
+// refused.
 func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()
-		id := r.now(w).SpendID
-		if _, err := r.spender.Resolve(ctx, id, r.chain, outgoing.Resolution{}); !errors.Is(err, outgoing.ErrUnknown) {
+		id := r.now(w).OutgoingID
+		if _, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{}); !errors.Is(err, outgoing.ErrUnknown) {
 			t.Fatalf("a pruned node resolved it: %v", err)
 		}
 		r.chain.Prune(0)
-		if _, err := r.spender.Resolve(ctx, id, r.chain, outgoing.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
+		if _, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
 			t.Fatalf("what the chain disproves was believed: %v", err)
 		}
-		_, err := r.spender.Resolve(ctx, id, r.chain, outgoing.Resolution{})
+		_, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{})
 		r.must(err)
 		r.wantAlarms()
 		r.settle()
@@ -57,19 +59,21 @@ func TestANodeWithAllHistoryResolvesAnOutgoingTransaction(t *testing.T) {
 
 // Where no node can tell, an operator's word counts: it was never paid, and is paid by another transaction.
 func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, before, to := r.unknownFate()
-		id := r.now(w).SpendID
-		if _, err := r.spender.Resolve(ctx, id, r.chain, outgoing.Resolution{NeverPaid: true}); !errors.Is(err, outgoing.ErrUnknown) {
+		id := r.now(w).OutgoingID
+		if _, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{NeverPaid: true}); !errors.Is(err, outgoing.ErrUnknown) {
 			t.Fatalf("a word without a reason was believed: %v", err)
 		}
-		_, err := r.spender.Resolve(ctx, id, r.chain, outgoing.Resolution{NeverPaid: true, Reason: "absent in two explorers", Actor: "ann"})
+		_, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{NeverPaid: true, Reason: "absent in two explorers", Actor: "ann"})
 		r.must(err)
 		r.wantAlarms()
 		r.chain.Prune(0)
 		r.settle()
 		r.ends(w, to, bursar.WithdrawalConfirmed, before)
-		if r.now(w).SpendID == id {
+		if r.now(w).OutgoingID == id {
 			t.Error("it was paid by the transaction that was given up")
 		}
 	})
@@ -77,19 +81,21 @@ func TestAnOperatorsWordResolvesWhatNoNodeCanTell(t *testing.T) {
 
 // A word that a transaction was included is settled like any inclusion; one about another transaction is refused.
 func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
-		id := r.now(w).SpendID
-		if _, err := r.spender.Resolve(ctx, id, r.chain, outgoing.Resolution{Paid: "another", Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
+		id := r.now(w).OutgoingID
+		if _, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{Paid: "another", Reason: "an explorer"}); !errors.Is(err, outgoing.ErrDisputed) {
 			t.Fatalf("another transaction was believed: %v", err)
 		}
-		_, err := r.spender.Resolve(ctx, id, r.chain, outgoing.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"})
+		_, err := r.sender.Resolve(ctx, id, r.chain, outgoing.Resolution{Paid: r.now(w).TxID, Reason: "an explorer"})
 		r.must(err)
 		r.step()
 		if got := r.now(w); got.Status != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %+v", got)
 		}
-		if _, err := r.spender.Resolve(ctx, id, r.chain, outgoing.Resolution{NeverPaid: true, Reason: "a mistake"}); !errors.Is(err, outgoing.ErrNotOpen) {
+		if _, err := r.sender.Resolve(ctx, id, r.chain,
+			outgoing.Resolution{NeverPaid: true, Reason: "a mistake"}); !errors.Is(err, outgoing.ErrNotOpen) {
 			t.Errorf("what is settled was resolved: %v", err)
 		}
 	})
@@ -97,16 +103,17 @@ func TestAnOperatorsWordSettlesWhatWasPaid(t *testing.T) {
 
 // What can still be included is not resolved by anybody's word.
 func TestNobodysWordEndsWhatMayStillBePaid(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
-		_, err := r.spender.Resolve(ctx, r.now(w).SpendID, r.chain, outgoing.Resolution{NeverPaid: true, Reason: "I want it so"})
+		_, err := r.sender.Resolve(ctx, r.now(w).OutgoingID, r.chain,
+			outgoing.Resolution{NeverPaid: true, Reason: "I want it so"})
 		if !errors.Is(err, outgoing.ErrDisputed) {
 			t.Fatalf("it was resolved: %v", err)
 		}
 		r.view(func(tx *store.Tx) error {
-			p, err := tx.Outgoing().Get(ctx, r.now(w).SpendID)
+			p, err := tx.Outgoing().Get(ctx, r.now(w).OutgoingID)
 			if p.Status != bursar.OutgoingSent {
 				t.Errorf("it is %s", p.Status)
 			}
@@ -121,11 +128,11 @@ type archive struct {
 	paid string // the transaction that it shows, in a block that the others keep
 }
 
-func (a archive) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string) (chain.Outcome, error) {
+func (a archive) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	if txID != a.paid {
 		return chain.Outcome{}, chain.ErrPruned
 	}
-	if draft.Bytes == nil {
+	if unsigned.Bytes == nil {
 		return chain.Outcome{}, errors.New("there is no draft")
 	}
 	head, err := a.Head(ctx)
@@ -134,17 +141,17 @@ func (a archive) Outcome(ctx context.Context, draft chain.UnsignedTx, txID strin
 
 // Every endpoint is asked before anybody's word counts: what one of them shows to be paid is not paid again.
 func TestEveryEndpointsHistoryIsAskedBeforeAWordCounts(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		w, _, _ := r.unknownFate()
-		id, paid := r.now(w).SpendID, r.now(w).TxID
+		id, paid := r.now(w).OutgoingID, r.now(w).TxID
 		word := outgoing.Resolution{NeverPaid: true, Reason: "absent in an explorer", Actor: "ann"}
-		_, err := r.spender.Resolve(ctx, id, archive{r.chain, paid}, word)
-		if !errors.Is(err, outgoing.ErrDisputed) || r.now(w).SpendID != id {
+		_, err := r.sender.Resolve(ctx, id, archive{r.chain, paid}, word)
+		if !errors.Is(err, outgoing.ErrDisputed) || r.now(w).OutgoingID != id {
 			t.Fatalf("a word was believed against what an endpoint shows: %v", err)
 		}
-		_, err = r.spender.Resolve(ctx, id, archive{r.chain, "another"}, word)
+		_, err = r.sender.Resolve(ctx, id, archive{r.chain, "another"}, word)
 		r.must(err)
-		if got := r.now(w); got.SpendID == id && got.Status != bursar.WithdrawalQueued {
+		if got := r.now(w); got.OutgoingID == id && got.Status != bursar.WithdrawalQueued {
 			t.Errorf("where no endpoint keeps the history the word counts: %+v", got)
 		}
 	})

@@ -14,15 +14,17 @@ import (
 // sweepRest is how long an address rests after a sweep of it could not be made.
 const sweepRest = time.Hour
 
-// cannotSweep ends a sweep of an address that holds too little for it in the newest block. That may pass: the fee is above the
-// amount for a block, or the endpoint is behind. So the address rests, and is swept later. Only where the final block shows
-// nothing there is it due no more before its next deposit; reconciliation explains the difference from the books.
+// cannotSweep ends a sweep of an address that holds too little for it in the newest block. That may pass: the fee is
+// above the amount for a block, or the endpoint is behind. So the address rests, and is swept later. Only where the
+// final block shows nothing there is it due no more before its next deposit; reconciliation explains the difference
+// from the books.
 func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
 	cause error) (bursar.OutgoingTx, error) {
 	contract := order.Payments[0].Contract
 	empty, final, err := s.isEmpty(ctx, order.From.Base, contract)
 	if err != nil { // not known is not empty
-		s.Log.Warn("what is left to sweep is not known", "spend", p.ID, "chain", p.Chain, "address", order.From.Base, "error", err)
+		s.Log.Warn("what is left to sweep is not known", "spend", p.ID, "chain", p.Chain, "address", order.From.Base,
+			"error", err)
 	}
 	return s.changeAt(ctx, lease, p, func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error {
 		h, err := tx.Holdings().Get(ctx, p.Chain, order.From.Base, contract)
@@ -37,13 +39,14 @@ func (s *Sender) cannotSweep(ctx context.Context, lease store.Lease, p bursar.Ou
 		if err := tx.Holdings().Put(ctx, p.Chain, h); err != nil {
 			return err
 		}
-		s.log(tx, "sweep cannot be made now", now, "address", order.From.Base, "reason", cause, "due", h.Due, "rests_until", h.Rests)
+		s.log(tx, "sweep cannot be made now", now, "address", order.From.Base, "reason", cause, "due", h.Due, "rests_until",
+			h.Rests)
 		return tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingAbandoned)
 	})
 }
 
-// isEmpty reports whether an address holds nothing of an asset in the final block that the books know, and that block's height.
-// A block that is not recorded proves nothing.
+// isEmpty reports whether an address holds nothing of an asset in the final block that the books know, and that block's
+// height. A block that is not recorded proves nothing.
 func (s *Sender) isEmpty(ctx context.Context, base, contract string) (empty bool, final uint64, err error) {
 	id := s.Chain.Capabilities().ID
 	var at store.Block

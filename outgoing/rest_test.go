@@ -15,7 +15,7 @@ import (
 var unspentFee = bursar.Units(1_000_000)
 
 // byClock runs a test on both databases, by a clock that the test moves.
-func byClock(t *testing.T, config sim.Config, test func(t *testing.T, r *rig, c *clock)) {
+func byClock(t *testing.T, config sim.Config, test func(t *testing.T, r *harness, c *clock)) {
 	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -28,15 +28,15 @@ func byClock(t *testing.T, config sim.Config, test func(t *testing.T, r *rig, c 
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { db.Close() })
-			test(t, newRig(t, db, config), c)
+			test(t, newHarness(t, db, config), c)
 		})
 	}
 }
 
-// A sweep that is drafted while the fee is above what it brings, or that a backend behind the others has no funds for, is not made
-// then. Its address rests, and is swept without another deposit.
+// A sweep that is drafted while the fee is above what it brings, or that a backend behind the others has no funds for,
+// is not made then. Its address rests, and is swept without another deposit.
 func TestASweepThatCannotBeMadeNowIsMadeLater(t *testing.T) {
-	byClock(t, models["nonce"], func(t *testing.T, r *rig, c *clock) {
+	byClock(t, models["nonce"], func(t *testing.T, r *harness, c *clock) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 10_000_000)
@@ -65,7 +65,7 @@ func TestASweepThatCannotBeMadeNowIsMadeLater(t *testing.T) {
 
 // The next deposit ends the rest.
 func TestADepositEndsARest(t *testing.T) {
-	byClock(t, models["nonce"], func(t *testing.T, r *rig, _ *clock) {
+	byClock(t, models["nonce"], func(t *testing.T, r *harness, _ *clock) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 10_000_000)
@@ -84,7 +84,7 @@ func TestADepositEndsARest(t *testing.T) {
 
 // An address that the final block shows empty, against the books, is tried once and no more before its next deposit.
 func TestAnEmptyAddressIsDueNoMore(t *testing.T) {
-	byClock(t, numbered, func(t *testing.T, r *rig, c *clock) {
+	byClock(t, numbered, func(t *testing.T, r *harness, c *clock) {
 		token := r.withToken()
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -110,7 +110,7 @@ func TestAnEmptyAddressIsDueNoMore(t *testing.T) {
 
 // A settled sweep whose block was reorged out leaves its address due: should it expire, another one is made.
 func TestAReopenedSweepLeavesItsAddressDue(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.sweepToken(token, sim.Manners{})
 		wantDue := func(when string, want bool) {

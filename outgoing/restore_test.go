@@ -15,12 +15,12 @@ import (
 )
 
 // backup copies the database; restore puts the copy into its place and lets another process take over.
-func (r *rig) backup() string {
+func (r *harness) backup() string {
 	r.t.Helper()
 	return storetest.Copy(r.t, r.db)
 }
 
-func (r *rig) restore(url string) {
+func (r *harness) restore(url string) {
 	r.t.Helper()
 	r.db = storetest.Open(r.t, url)
 	r.do(func(tx *store.Tx) (err error) {
@@ -31,7 +31,7 @@ func (r *rig) restore(url string) {
 	r.restart()
 }
 
-func (r *rig) recovering() (is bool) {
+func (r *harness) recovering() (is bool) {
 	r.view(func(tx *store.Tx) (err error) {
 		is, err = tx.Recoveries().IsOpen(ctx, r.chain.Capabilities().ID)
 		return err
@@ -40,7 +40,7 @@ func (r *rig) recovering() (is bool) {
 }
 
 // recovered has blocks pass until the recovery has ended.
-func (r *rig) recovered() {
+func (r *harness) recovered() {
 	r.t.Helper()
 	for range 50 {
 		if !r.recovering() {
@@ -52,7 +52,7 @@ func (r *rig) recovered() {
 	r.t.Fatal("the chain is still recovering")
 }
 
-func (r *rig) unclear() (list []store.ExternalSpend) {
+func (r *harness) unclear() (list []store.ExternalSpend) {
 	r.view(func(tx *store.Tx) (err error) {
 		list, err = tx.ExternalSpends().List(ctx, r.chain.Capabilities().ID, store.ExternalUnclear, 100)
 		return err
@@ -61,21 +61,21 @@ func (r *rig) unclear() (list []store.ExternalSpend) {
 }
 
 // spells are how far a withdrawal had come when the backup was made.
-var spells = map[string]func(r *rig){
-	"queued": func(*rig) {},
-	"claimed": func(r *rig) {
-		r.spender.Signer, r.trouble = absent{}, true
+var spells = map[string]func(r *harness){
+	"queued": func(*harness) {},
+	"claimed": func(r *harness) {
+		r.sender.Signer, r.trouble = absent{}, true
 		r.step()
-		r.trouble, r.spender.Signer = false, r.signer
+		r.trouble, r.sender.Signer = false, r.signer
 	},
-	"signed": func(r *rig) {
+	"signed": func(r *harness) {
 		r.chain.FailBroadcasts(sim.LostUnknown, 1000)
 		r.trouble = true
 		r.step()
 		r.trouble = false
 		r.chain.ClearFaults()
 	},
-	"sent": func(r *rig) { r.step() },
+	"sent": func(r *harness) { r.step() },
 }
 
 // What was paid after the backup is not paid again: the database recognises its own transactions, and what they paid is
@@ -83,7 +83,7 @@ var spells = map[string]func(r *rig){
 func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 	for name, spell := range spells {
 		t.Run(name, func(t *testing.T) {
-			onModels(t, func(t *testing.T, r *rig) {
+			onModels(t, func(t *testing.T, r *harness) {
 				r.prepare()
 				first, second := r.chain.Named("first"), r.chain.Named("second")
 				one, two := r.order(300_000_000, first), r.order(200_000_000, second)
@@ -116,12 +116,12 @@ func TestARestoredDatabasePaysNobodyTwice(t *testing.T) {
 	}
 }
 
-// A payment that was sent after the backup and is in no block yet is not made again: nothing is signed until it is in a block
-// or can never enter one.
+// A payment that was sent after the backup and is in no block yet is not made again: nothing is signed until it is in a
+// block or can never enter one.
 func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, models["expiring"])
+		r := newHarness(t, db, models["expiring"])
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
 		before := r.backup()
@@ -153,9 +153,10 @@ func TestNothingIsSignedWhileAForgottenPaymentMayStillWait(t *testing.T) {
 	})
 }
 
-// A deep reorg takes back what was settled for an adopted transaction too, and it is settled again where it stands next.
+// A deep reorg takes back what was settled for an adopted transaction too, and it is settled again where it stands
+// next.
 func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
 		before := r.backup()
@@ -180,7 +181,7 @@ func TestAnAdoptedTransactionIsUnsettled(t *testing.T) {
 
 // Of two equal withdrawals of two customers one was paid: nobody can tell which, and an operator is asked.
 func TestWhatFitsSeveralCustomersIsUnclear(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.pay(r.wallet(1).Address, 1_000_000_000)
 		r.settle()
@@ -224,7 +225,7 @@ func (absent) Sign(context.Context, bursar.ChainID, chain.TxRequest, chain.Unsig
 }
 
 // forget makes an order, has it paid, and restores a backup in which it was never made.
-func (r *rig) forget(to string) {
+func (r *harness) forget(to string) {
 	r.prepare()
 	r.settle()
 	before := r.backup()
@@ -237,7 +238,7 @@ func (r *rig) forget(to string) {
 	}
 }
 
-func (r *rig) resolve(a recovery.Answer) error {
+func (r *harness) resolve(a recovery.Answer) error {
 	book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
 	return r.db.Do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Chains().Lock(ctx, r.chain.Capabilities().ID); err != nil {
@@ -247,10 +248,10 @@ func (r *rig) resolve(a recovery.Answer) error {
 	})
 }
 
-// A payment of an order that the database has never heard of waits for an operator, and everything else on the chain with it. It
-// is booked as the operator says, and then payments go on.
+// A payment of an order that the database has never heard of waits for an operator, and everything else on the chain
+// with it. It is booked as the operator says, and then payments go on.
 func TestAForgottenOrderIsAnOperatorsToExplain(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		r.forget(r.chain.Named("forgotten"))
 		unclear := r.unclear()
 		if len(unclear) != 1 || unclear[0].Failed || !strings.Contains(unclear[0].Reason, " COIN to ") {
@@ -267,7 +268,8 @@ func TestAForgottenOrderIsAnOperatorsToExplain(t *testing.T) {
 		if err := r.resolve(recovery.Answer{Item: unclear[0].Number}); !errors.Is(err, recovery.ErrUnfit) {
 			t.Errorf("an answer that explains nothing gives %v", err)
 		}
-		if err := r.resolve(recovery.Answer{Item: unclear[0].Number, Withdrawals: []bursar.ID{other.ID}, Note: "x"}); !errors.Is(err, recovery.ErrUnfit) {
+		if err := r.resolve(recovery.Answer{Item: unclear[0].Number, Withdrawals: []bursar.ID{other.ID},
+			Note: "x"}); !errors.Is(err, recovery.ErrUnfit) {
 			t.Errorf("a withdrawal of another amount gives %v", err)
 		}
 		r.must(r.resolve(recovery.Answer{Item: unclear[0].Number, Rest: store.UsedForOperator, Actor: "ann"}))
@@ -284,18 +286,21 @@ func TestAForgottenOrderIsAnOperatorsToExplain(t *testing.T) {
 
 // The operator names the withdrawal that a payment was for, and it is not paid again.
 func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		to := r.chain.Named("old address")
 		r.forget(to)
 		meant := r.order(300_000_000, r.chain.Named("new address"))
 		item := r.unclear()[0].Number
-		if err := r.resolve(recovery.Answer{Item: item, Withdrawals: []bursar.ID{meant.ID}}); !errors.Is(err, recovery.ErrUnfit) {
+		if err := r.resolve(recovery.Answer{Item: item,
+			Withdrawals: []bursar.ID{meant.ID}}); !errors.Is(err, recovery.ErrUnfit) {
 			t.Fatalf("another address without a note gives %v", err)
 		}
-		r.must(r.resolve(recovery.Answer{Item: item, Withdrawals: []bursar.ID{meant.ID}, Note: "ordered again by the customer"}))
+		r.must(r.resolve(recovery.Answer{Item: item, Withdrawals: []bursar.ID{meant.ID},
+			Note: "ordered again by the customer"}))
 		r.recovered()
 		r.settle()
-		if now := r.now(meant); now.Status != bursar.WithdrawalConfirmed || !r.chain.Balance(meant.Address.Base, "").IsZero() {
+		if now := r.now(meant); now.Status != bursar.WithdrawalConfirmed ||
+			!r.chain.Balance(meant.Address.Base, "").IsZero() {
 			t.Errorf("the withdrawal is %s, and %s were paid", now.Status, r.chain.Balance(meant.Address.Base, ""))
 		}
 		if err := r.audit(); err != nil {
@@ -306,7 +311,7 @@ func TestAnOperatorNamesTheWithdrawal(t *testing.T) {
 
 // While a chain recovers nothing is given back that may be paid already.
 func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
-	onModels(t, func(t *testing.T, r *rig) {
+	onModels(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("receiver"))
 		r.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, r.chain.Capabilities().ID, "a restore") })
@@ -322,7 +327,7 @@ func TestNothingIsCancelledWhileAChainRecovers(t *testing.T) {
 
 // So it does with an adopted sweep, as often as its block is reorged out: the books of its address stay right.
 func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 1_000_000_000)
@@ -354,7 +359,7 @@ func TestAnAdoptedSweepIsUnsettled(t *testing.T) {
 
 // What an operator explains of a deposit address is off the books of that address: nothing is swept there that is gone.
 func TestAnExplainedSpendFromADepositAddressLowersIt(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.halt(store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator})
 		w := r.wallet(1)

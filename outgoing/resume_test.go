@@ -13,7 +13,7 @@ import (
 )
 
 // settleExternal is `bursar chain resume` of an operator who bears what external spends took.
-func (r *rig) settleExternal() (taken []store.ExternalSpend, err error) {
+func (r *harness) settleExternal() (taken []store.ExternalSpend, err error) {
 	book := recovery.Book{Capabilities: r.chain.Capabilities(), Registry: r.registry, IDs: r.ids, Hot: r.hot}
 	id := r.chain.Capabilities().ID
 	return taken, r.db.Do(ctx, func(tx *store.Tx) error {
@@ -21,7 +21,8 @@ func (r *rig) settleExternal() (taken []store.ExternalSpend, err error) {
 		if err != nil {
 			return err
 		}
-		if taken, err = book.TakeAll(ctx, tx, state.Final, recovery.Answer{Rest: store.UsedUpAsLoss, Actor: "ann"}); err != nil {
+		if taken, err = book.TakeAll(ctx, tx, state.Final,
+			recovery.Answer{Rest: store.UsedUpAsLoss, Actor: "ann"}); err != nil {
 			return err
 		}
 		_, err = tx.Halts().Lift(ctx, store.HaltChain(id), store.HaltByExternalSpend, "")
@@ -29,7 +30,7 @@ func (r *rig) settleExternal() (taken []store.ExternalSpend, err error) {
 	})
 }
 
-func (r *rig) losses() bursar.Amount {
+func (r *harness) losses() bursar.Amount {
 	r.t.Helper()
 	var b ledger.Balance
 	r.view(func(tx *store.Tx) (err error) {
@@ -43,21 +44,24 @@ func (r *rig) losses() bursar.Amount {
 // resumable are the chains that a resume must work on.
 var resumable = map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring}
 
-// An external spend takes the nonce, or the UTXOs, of a transaction of ours that is under way. Resuming settles it once it is
-// final: the withdrawal is paid by another transaction, the next ones leave as well, and the books are right to the unit.
+// An external spend takes the nonce, or the UTXOs, of a transaction of ours that is under way. Resuming settles it once
+// it is final: the withdrawal is paid by another transaction, the next ones leave as well, and the books are right to
+// the unit.
 func TestAResumedChainPaysAgain(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.fund()
 				first, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
 				r.must(err)
 				r.step() // it is sent
-				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
+				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+					Amount: bursar.Units(70_000_000)})
 				r.chain.Mine(1)
 				r.step()
 				// Another one, with a nonce that the books know nothing of.
-				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(30_000_000)})
+				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+					Amount: bursar.Units(30_000_000)})
 				r.chain.Mine(1)
 				r.step()
 				second, err := r.withdraw(0, 100_000_000, r.chain.Named("second"))
@@ -92,13 +96,15 @@ func TestAResumedChainPaysAgain(t *testing.T) {
 
 // What an external spend took from a deposit address is not swept for ever, and one that failed cost its fee.
 func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		w := r.wallet(1)
 		r.pay(w.Address, 300_000_000)
 		r.stepAndMine(1)
-		r.chain.ExternalSpend(w.Address.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
-		r.chain.ExternalFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		r.chain.ExternalSpend(w.Address.Base,
+			chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(120_000_000)})
+		r.chain.ExternalFailed(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(1)})
 		r.stepAndMine(8)
 		taken, err := r.settleExternal()
 		if err != nil || len(taken) != 2 {
@@ -114,12 +120,12 @@ func TestAResumeAfterAnExternalSpendFromADepositAddress(t *testing.T) {
 	})
 }
 
-// An external spend that halted the chain, whose block is reorged out and comes back under a new lease, is what it was: the
-// chain halts, and one resume settles it.
+// An external spend that halted the chain, whose block is reorged out and comes back under a new lease, is what it was:
+// the chain halts, and one resume settles it.
 func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.fund()
 				thief := bursar.Address{Base: r.chain.Named("thief")}
 				r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
@@ -142,15 +148,16 @@ func TestAnExternalSpendThatComesBackIsSettledOnce(t *testing.T) {
 	}
 }
 
-// The nonce of an external spend is used in the block in which it stands after a reorg as well: what it took the place of is paid by
-// the next one, and halts nothing again.
+// The nonce of an external spend is used in the block in which it stands after a reorg as well: what it took the place
+// of is paid by the next one, and halts nothing again.
 func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		w, err := r.withdraw(0, 200_000_000, r.chain.Named("first"))
 		r.must(err)
 		r.step() // it is sent
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(70_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(70_000_000)})
 		r.chain.Mine(4)
 		r.catchUp()
 		if taken, err := r.settleExternal(); err != nil || len(taken) != 1 {
@@ -166,12 +173,12 @@ func TestAnExternalSpendUsesItsNonceAfterAReorg(t *testing.T) {
 	})
 }
 
-// An external spend that a reorg has taken out of its final block has used up nothing: a resume settles it where it stands next,
-// with what it costs there, and not before.
+// An external spend that a reorg has taken out of its final block has used up nothing: a resume settles it where it
+// stands next, with what it costs there, and not before.
 func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
 	for name, config := range resumable {
 		t.Run(name, func(t *testing.T) {
-			each(t, config, func(t *testing.T, r *rig) {
+			each(t, config, func(t *testing.T, r *harness) {
 				r.fund()
 				thief := bursar.Address{Base: r.chain.Named("thief")}
 				id := r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: thief, Amount: bursar.Units(70_000_000)})
@@ -206,16 +213,17 @@ func TestAnExternalSpendThatLeftItsBlockIsNotSettled(t *testing.T) {
 
 // Where no block shows what used a nonce, the next draft asks the chain.
 func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.fund()
 		_, err := r.withdraw(0, 20_000_000, r.chain.Named("before"))
 		r.must(err)
 		r.settle()
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(1)})
 		r.chain.Mine(1)
 		w, err := r.withdraw(0, 20_000_000, r.chain.Named("after"))
 		r.must(err)
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, chain.ErrExternalNonce) {
 			t.Fatalf("the draft says %v", err)
 		}
 		r.do(func(tx *store.Tx) error {
@@ -226,7 +234,7 @@ func TestANonceThatNobodyShowsIsAskedFor(t *testing.T) {
 			_, endErr := tx.Halts().Lift(ctx, store.HaltChain(r.chain.Capabilities().ID), store.HaltByExternalSpend, "")
 			return errors.Join(err, endErr)
 		})
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.do(func(tx *store.Tx) error { // now one is under way
 			forgotten, err := tx.Nonces().Forget(ctx, r.chain.Capabilities().ID, r.hot.Base)
 			if forgotten {

@@ -10,8 +10,10 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// errEarlierReturn says that an earlier return of the same value may still be paid: it failed in a block that was reorged out.
-var errEarlierReturn = errors.New("an earlier return of the same deposit is in no final block any more and may be paid after all")
+// errEarlierReturn says that an earlier return of the same value may still be paid: it failed in a block that was
+// reorged out.
+var errEarlierReturn = errors.New("an earlier return of the same deposit is in no final block any more and may be " +
+	"paid after all")
 
 // waitsForEarlier refuses to sign a return while an earlier one of the same deposit may be paid.
 func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
@@ -22,8 +24,8 @@ func waitsForEarlier(ctx context.Context, tx *store.Tx, n bursar.Resolution) err
 	return err
 }
 
-// settleReturn books a return that is final, or reopens what the chain proved it has not paid. One that failed on a branch
-// which the chain left, and was given up then, may have paid on this one.
+// settleReturn books a return that is final, or reopens what the chain proved it has not paid. One that failed on a
+// branch which the chain left, and was given up then, may have paid on this one.
 func (s *Sender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	return withReturn(ctx, tx, p.ID, func(n bursar.Resolution) error {
 		if n.Status == bursar.ResolutionDone {
@@ -50,8 +52,11 @@ func (s *Sender) settleReturn(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	})
 }
 
-// returnShort tells of a return whose token did not deliver it whole. It reopens one that delivered nothing, and reports that.
-func (s *Sender) returnShort(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) (nothing bool, err error) {
+// returnShort tells of a return whose token did not deliver it whole. It reopens one that delivered nothing, and
+// reports that.
+func (s *Sender) returnShort(
+	ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx,
+) (nothing bool, err error) {
 	short, is, err := shortfall(p, n.Address, n.Amount)
 	if err != nil || !is {
 		return false, err
@@ -64,10 +69,11 @@ func (s *Sender) returnShort(ctx context.Context, tx *store.Tx, n bursar.Resolut
 	return true, Unsettle(ctx, tx, n, "the token's contract delivered nothing, though the transaction succeeded")
 }
 
-// paidAfterAll books a return that had failed and has paid. While nothing else was made of the value, the return is done as if
-// it had never failed; otherwise the value was given twice, and that is the operator's loss.
+// paidAfterAll books a return that had failed and has paid. While nothing else was made of the value, the return is
+// done as if it had never failed; otherwise the value was given twice, and that is the operator's loss.
 func (s *Sender) paidAfterAll(ctx context.Context, tx *store.Tx, n bursar.Resolution, p bursar.OutgoingTx) error {
-	s.Log.Error("a return that had failed was paid on another branch", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID)
+	s.Log.Error("a return that had failed was paid on another branch", "decision", n.ID, "deposit", n.DepositID, "hash",
+		p.TxID)
 	if err := withdrawReturn(ctx, tx, n.DepositID); err != nil {
 		return err
 	}
@@ -118,6 +124,7 @@ func (s *Sender) paidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "return_paid_twice", Ref: n.ID.String(),
-		Message: fmt.Sprintf("the return of deposit %s to %s had failed, its block left the chain, and transaction %s has paid it on the other branch, after the deposit was "+
+		Message: fmt.Sprintf("the return of deposit %s to %s had failed, its block left the chain, and transaction %s has "+
+			"paid it on the other branch, after the deposit was "+
 			"decided about again; %s are booked as a loss", n.DepositID, n.Address, p.TxID, s.amount(n.Currency, n.Amount))})
 }

@@ -15,9 +15,10 @@ import (
 
 // Returns before and after a reorganisation deeper than finality.
 
-var memoed = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3, SharedAddress: true}
+var memoed = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3,
+	SharedAddress: true}
 
-func (r *rig) wantSender(name, want string) {
+func (r *harness) wantSender(name, want string) {
 	r.t.Helper()
 	if got := r.chain.Balance(r.chain.Named(name), ""); got.String() != want {
 		r.t.Errorf("%s holds %s, want %s", name, got, want)
@@ -25,7 +26,7 @@ func (r *rig) wantSender(name, want string) {
 }
 
 // stepUntilOpen has the follower take back blocks until the return of a deposit is in none.
-func (r *rig) stepUntilOpen(d bursar.Deposit) {
+func (r *harness) stepUntilOpen(d bursar.Deposit) {
 	r.t.Helper()
 	for range 50 {
 		_, err := r.follower.Step(ctx, r.lease)
@@ -42,40 +43,41 @@ func (r *rig) stepUntilOpen(d bursar.Deposit) {
 	r.t.Fatal("its block is still on the chain")
 }
 
-// A return that was paid and fails on the branch that follows is unattributed again, and is paid when that branch goes as well.
+// A return that was paid and fails on the branch that follows is unattributed again, and is paid when that branch goes
+// as well.
 func TestAPaidReturnThatFailsAfterAll(t *testing.T) {
-	each(t, memoed, func(t *testing.T, r *rig) {
+	each(t, memoed, func(t *testing.T, r *harness) {
 		d := r.astray()
 		n := r.sendBack(d, "sender")
 		r.settle()
 		r.wantSender("sender", n.Amount.String())
 		r.wantBooks("0", "0", "0")
 		r.chain.Close(r.chain.Named("sender"))
-		r.undo(r.decision(d).TxID)
+		r.undo(r.resolution(d).TxID)
 		r.stepUntilOpen(d)
-		if got := r.decision(d); got.Status != bursar.ResolutionSigned || !got.CompletedAt.IsZero() {
+		if got := r.resolution(d); got.Status != bursar.ResolutionSigned || !got.CompletedAt.IsZero() {
 			t.Errorf("while no block is final, the decision is %+v", got)
 		}
 		r.wantBooks("0", "80000000", "0")
 		r.settle()
-		if got := r.decision(d); got.Status != bursar.ResolutionFailed {
+		if got := r.resolution(d); got.Status != bursar.ResolutionFailed {
 			t.Errorf("the decision is %+v", got)
 		}
 		r.wantBooks("80000000", "0", "0")
 		r.wantAlarms("unattributed", "deep_reorganisation")
 		r.must(r.audit())
 		r.chain.Open(r.chain.Named("sender"))
-		r.undo(r.decision(d).TxID)
+		r.undo(r.resolution(d).TxID)
 		r.step()
 		r.settle()
 		r.wantBooks("0", "0", "0")
 		r.wantSender("sender", n.Amount.String())
-		if got := r.decision(d); got.Status != bursar.ResolutionDone {
+		if got := r.resolution(d); got.Status != bursar.ResolutionDone {
 			t.Errorf("the decision is %+v", got)
 		}
 		r.must(r.audit())
 		r.chain.Close(r.chain.Named("sender"))
-		r.undo(r.decision(d).TxID)
+		r.undo(r.resolution(d).TxID)
 		r.step()
 		r.settle()
 		r.wantBooks("80000000", "0", "0")
@@ -84,24 +86,24 @@ func TestAPaidReturnThatFailsAfterAll(t *testing.T) {
 }
 
 // failedReturn is a return whose transaction is final and has failed.
-func (r *rig) failedReturn() (bursar.Deposit, bursar.Resolution) {
+func (r *harness) failedReturn() (bursar.Deposit, bursar.Resolution) {
 	r.t.Helper()
 	d := r.astray()
 	r.chain.Close(r.chain.Named("sender"))
 	r.sendBack(d, "sender")
 	r.settle()
 	r.wantBooks("80000000", "0", "0")
-	n := r.decision(d)
+	n := r.resolution(d)
 	r.chain.Open(r.chain.Named("sender"))
 	return d, n
 }
 
-// A failed return that was decided about again waits until its block is final again: nothing is decided or signed meanwhile
-// that would pay the same value twice.
+// A failed return that was decided about again waits until its block is final again: nothing is decided or signed
+// meanwhile that would pay the same value twice.
 func TestAFailedReturnThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
-	each(t, memoed, func(t *testing.T, r *rig) {
+	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
-		r.holdBack(sim.Draft)
+		r.holdBack(sim.Build)
 		r.sendBack(d, "somebody else")
 		r.undo(first.TxID)
 		r.step()
@@ -121,29 +123,29 @@ func TestAFailedReturnThatPaysAfterAllIsNotPaidTwice(t *testing.T) {
 
 // While an earlier return of it may be paid, value is not decided about.
 func TestNothingIsDecidedWhileAnEarlierReturnMayBePaid(t *testing.T) {
-	each(t, memoed, func(t *testing.T, r *rig) {
+	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
 		r.undo(first.TxID)
 		r.stepUntilOpen(d)
-		if _, err := r.undecided().Keep(ctx, d.ID, "mine"); !errors.Is(err, unattributed.ErrNotFinal) {
+		if _, err := r.unattributed().Keep(ctx, d.ID, "mine"); !errors.Is(err, unattributed.ErrNotFinal) {
 			t.Fatalf("it was decided: %v", err)
 		}
 		r.settle()
 		r.wantSender("sender", first.Amount.String())
 		r.wantBooks("0", "0", "0")
-		if _, err := r.undecided().Keep(ctx, d.ID, "mine"); err == nil {
+		if _, err := r.unattributed().Keep(ctx, d.ID, "mine"); err == nil {
 			t.Error("what was paid back was kept as well")
 		}
 		r.must(r.audit())
 	})
 }
 
-// Value that was kept, and then paid back by the earlier return after all, is the operator's loss, and is told of; on the next
-// branch, where that fails again, it is none.
+// Value that was kept, and then paid back by the earlier return after all, is the operator's loss, and is told of; on
+// the next branch, where that fails again, it is none.
 func TestWhatIsGivenTwiceIsALoss(t *testing.T) {
-	each(t, memoed, func(t *testing.T, r *rig) {
+	each(t, memoed, func(t *testing.T, r *harness) {
 		d, first := r.failedReturn()
-		if _, err := r.undecided().Keep(ctx, d.ID, "mine"); err != nil {
+		if _, err := r.unattributed().Keep(ctx, d.ID, "mine"); err != nil {
 			t.Fatal(err)
 		}
 		r.undo(first.TxID)
@@ -161,10 +163,10 @@ func TestWhatIsGivenTwiceIsALoss(t *testing.T) {
 	})
 }
 
-// A return of a token that moved nothing is undone with its block as it was done: nothing was booked as paid, so nothing is taken
-// back, and on the next branch the same is booked as nothing again.
+// A return of a token that moved nothing is undone with its block as it was done: nothing was booked as paid, so
+// nothing is taken back, and on the next branch the same is booked as nothing again.
 func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -176,10 +178,10 @@ func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
 		r.settle()
 		d := r.strandedBy(id)
 		r.chain.SetManners(token.Contract, sim.Manners{False: true})
-		_, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")})
+		_, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")})
 		r.must(err)
 		r.settle()
-		n := r.decision(d)
+		n := r.resolution(d)
 		want := r.tokenBooks(token)
 		for range 2 {
 			r.undo(n.TxID)
@@ -191,7 +193,7 @@ func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
 			if got := r.tokenBooks(token); got != want {
 				t.Errorf("included again the books say %s, before %s", got, want)
 			}
-			if got := r.decision(d); got.Status != bursar.ResolutionFailed {
+			if got := r.resolution(d); got.Status != bursar.ResolutionFailed {
 				t.Errorf("the decision is %s", got.Status)
 			}
 			r.must(r.reconcile())
@@ -203,7 +205,7 @@ func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
 		if got := r.chain.Balance(r.chain.Named("sender"), token.Contract); got != n.Amount {
 			t.Errorf("on the branch where it delivers the sender got %s", got)
 		}
-		if got := r.decision(d); got.Status != bursar.ResolutionDone {
+		if got := r.resolution(d); got.Status != bursar.ResolutionDone {
 			t.Errorf("on the branch where it delivers the decision is %s", got.Status)
 		}
 		r.must(r.reconcile())
@@ -211,7 +213,7 @@ func TestAReturnThatDeliveredNothingIsUndoneAsItWasDone(t *testing.T) {
 }
 
 // tokenBooks is what the operator's side of the books holds of a token.
-func (r *rig) tokenBooks(token bursar.Currency) (text string) {
+func (r *harness) tokenBooks(token bursar.Currency) (text string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		for _, a := range []ledger.Account{ledger.Unattributed, ledger.Returning, ledger.Losses, ledger.Custody} {

@@ -14,17 +14,18 @@ import (
 // errRecalled says that a return may not be signed any more.
 var errRecalled = errors.New("the return was called back")
 
-// takeReturn makes an outgoing transaction of the oldest return that waits, if as many transactions may wait behind each other. Only one is
-// taken in a step, before the withdrawals: so neither holds up the other. To the chain and to the signer it is a withdrawal.
+// takeReturn makes an outgoing transaction of the oldest return that waits, if as many transactions may wait behind
+// each other. Only one is taken in a step, before the withdrawals: so neither holds up the other. To the chain and to
+// the signer it is a withdrawal.
 func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Capabilities()
+	capabilities := s.Chain.Capabilities()
 	var served []bursar.CurrencyCode
 	var waits bool
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if served, err = s.served(ctx, tx); err != nil {
 			return err
 		}
-		waits, err = tx.Resolutions().AnyRefundQueued(ctx, traits.ID, served)
+		waits, err = tx.Resolutions().AnyRefundQueued(ctx, capabilities.ID, served)
 		return err
 	})
 	if err != nil || !waits {
@@ -34,15 +35,15 @@ func (s *Sender) takeReturn(ctx context.Context, lease store.Lease) error {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		occupied, err := tx.Outgoing().OccupiedBy(ctx, traits.ID, s.Hot.Base)
+		occupied, err := tx.Outgoing().OccupiedBy(ctx, capabilities.ID, s.Hot.Base)
 		if err != nil || s.room(bursar.ShareRefund, occupied) < 1 {
 			return err
 		}
-		open, err := tx.Outgoing().CountOpenShare(ctx, traits.ID, bursar.ShareRefund, refundsOpen)
+		open, err := tx.Outgoing().CountOpenShare(ctx, capabilities.ID, bursar.ShareRefund, refundsOpen)
 		if err != nil || open >= refundsOpen {
 			return err
 		}
-		n, err := tx.Resolutions().NextRefund(ctx, traits.ID, served)
+		n, err := tx.Resolutions().NextRefund(ctx, capabilities.ID, served)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
@@ -66,16 +67,16 @@ func (s *Sender) payReturn(ctx context.Context, tx *store.Tx, n bursar.Resolutio
 	if err != nil {
 		return err
 	}
-	n.SpendID = order.ID
+	n.OutgoingID = order.ID
 	s.Log.Info("return taken up", "decision", n.ID, "deposit", n.DepositID, "spend", order.ID, "chain", n.Chain)
 	return tx.Resolutions().SetStatus(ctx, n, n.Status)
 }
 
 const leftTheChain = "the deposit left its chain before it was paid back"
 
-// Unsettle ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is undecided
-// again, or, where the chain took it meanwhile, nobody's. reason is for the operator. One that is reopened already is left
-// as it is.
+// Unsettle ends a return that paid nobody and never will, in a transaction that has locked the chain: its value is
+// undecided again, or, where the chain took it meanwhile, nobody's. reason is for the operator. One that is reopened
+// already is left as it is.
 func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason string) error {
 	if n.Status == bursar.ResolutionFailed {
 		return nil
@@ -109,8 +110,8 @@ func Unsettle(ctx context.Context, tx *store.Tx, n bursar.Resolution, reason str
 		Message: fmt.Sprintf("the return of deposit %s to %s has paid nobody: %s; decide again", d.ID, n.Address, reason)})
 }
 
-// recall gives up an unsigned outgoing transaction whose return is called back, or whose deposit is no longer on its chain. Any other
-// spend is returned as it is.
+// recall gives up an unsigned outgoing transaction whose return is called back, or whose deposit is no longer on its
+// chain. Any other spend is returned as it is.
 func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { return mayBeSigned(ctx, tx, p) })
 	if !errors.Is(err, errRecalled) {
@@ -123,11 +124,11 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 			return err
 		}
 		if now.Status == bursar.OutgoingReserved {
-			draft, err := readUnsigned(now)
+			unsigned, err := readUnsigned(now)
 			if err != nil {
 				return err
 			}
-			if err := s.giveBack(ctx, tx, now, draft.Reservations); err != nil {
+			if err := s.giveBack(ctx, tx, now, unsigned.Reservations); err != nil {
 				return err
 			}
 		}
@@ -138,8 +139,8 @@ func (s *Sender) recall(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	})
 }
 
-// mayBeSigned returns errRecalled for an outgoing transaction that is not signed and whose return must not go on. A signed one goes on in
-// any case: its bytes are out of our hands.
+// mayBeSigned returns errRecalled for an outgoing transaction that is not signed and whose return must not go on. A
+// signed one goes on in any case: its bytes are out of our hands.
 func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved {
 		return nil
@@ -156,8 +157,8 @@ func mayBeSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	})
 }
 
-// nameReturn tells the return that an outgoing transaction pays which transaction does. It refuses one that was called back while it was
-// signed: those bytes are then neither kept nor sent.
+// nameReturn tells the return that an outgoing transaction pays which transaction does. It refuses one that was called
+// back while it was signed: those bytes are then neither kept nor sent.
 func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, txID string) error {
 	if err := mayBeSigned(ctx, tx, p); err != nil {
 		return err
@@ -172,8 +173,8 @@ func (s *Sender) nameReturn(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 }
 
 // withReturn calls f with the return that an outgoing transaction pays, if it pays one.
-func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursar.Resolution) error) error {
-	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
+func withReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, f func(bursar.Resolution) error) error {
+	n, err := tx.Resolutions().RefundPaidBy(ctx, outgoingID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -187,12 +188,12 @@ func withReturn(ctx context.Context, tx *store.Tx, spend bursar.ID, f func(bursa
 }
 
 // requeueReturn lets a return whose transaction can never be included wait for another one.
-func requeueReturn(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
-	return withReturn(ctx, tx, spend, func(n bursar.Resolution) error {
+func requeueReturn(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
+	return withReturn(ctx, tx, outgoingID, func(n bursar.Resolution) error {
 		if n.Status != bursar.ResolutionSigned {
 			return nil // it failed in a block that was reorged out, and was decided about again
 		}
-		n.SpendID, n.TxID = bursar.ID{}, ""
+		n.OutgoingID, n.TxID = bursar.ID{}, ""
 		return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)
 	})
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// unswept runs a test on a chain that uses the UTXO model and on one where wallets share the hot address: what arrives there
-// can be paid back without a sweep, which a reorganisation would leave hanging.
-func unswept(t *testing.T, test func(t *testing.T, r *rig)) {
+// unswept runs a test on a chain that uses the UTXO model and on one where wallets share the hot address: what arrives
+// there can be paid back without a sweep, which a reorganisation would leave hanging.
+func unswept(t *testing.T, test func(t *testing.T, r *harness)) {
 	for name, config := range map[string]sim.Config{
 		"coins":  {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5},
 		"shared": {ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, Confirmations: 3, SharedAddress: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newRig(t, db, config)) })
+			storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newHarness(t, db, config)) })
 		})
 	}
 }
 
 // astray returns value that fits no wallet, inferred or under a memo that is nobody's, beside capital that is kept.
-func (r *rig) astray() bursar.Deposit {
+func (r *harness) astray() bursar.Deposit {
 	r.t.Helper()
 	r.step()
 	to := r.wallet(0).Address
@@ -34,22 +34,23 @@ func (r *rig) astray() bursar.Deposit {
 	r.chain.Mine(3)
 	r.step()
 	if r.chain.Capabilities().SharedAddress {
-		if _, err := r.undecided().Keep(ctx, r.strandedBy(capital).ID, "capital"); err != nil {
+		if _, err := r.unattributed().Keep(ctx, r.strandedBy(capital).ID, "capital"); err != nil {
 			r.t.Fatal(err)
 		}
 		to.Memo = 4_000_000_000
 	}
-	id := r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}}, Unproven: !to.HasMemo})
+	id := r.chain.Send(sim.Outside{Payments: []chain.Payment{{Address: to, Amount: bursar.Units(80_000_000)}},
+		Unproven: !to.HasMemo})
 	r.chain.Mine(3)
 	r.step()
 	return r.strandedBy(id)
 }
 
-// What left its chain before its return was signed is paid to nobody, whether the return waits for an unsigned transaction or for its
-// signature. When it is back, it is decided again.
+// What left its chain before its return was signed is paid to nobody, whether the return waits for an unsigned
+// transaction or for its signature. When it is back, it is decided again.
 func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
-	for _, held := range []sim.Method{sim.Draft, ""} {
-		unswept(t, func(t *testing.T, r *rig) {
+	for _, held := range []sim.Method{sim.Build, ""} {
+		unswept(t, func(t *testing.T, r *harness) {
 			d := r.astray()
 			r.sendBack(d, "sender")
 			r.holdBack(held)
@@ -61,7 +62,7 @@ func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
 			if got := r.chain.Balance(r.chain.Named("sender"), ""); !got.IsZero() {
 				t.Fatalf("%s was paid back of what is not there", got)
 			}
-			if n := r.decision(d); n.Status != bursar.ResolutionFailed {
+			if n := r.resolution(d); n.Status != bursar.ResolutionFailed {
 				t.Errorf("the decision is %+v", n)
 			}
 			r.wantBooks("0", "0", "0")
@@ -83,12 +84,13 @@ func TestWhatLeftBeforeItsReturnIsSignedIsNotPaid(t *testing.T) {
 
 // What leaves its chain while its return is being signed is paid to nobody either: the signature is thrown away.
 func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
 		r.sendBack(d, "sender")
-		real, signed := r.spender.Signer, false
-		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-			out, err := real.Sign(ctx, id, order, draft)
+		real, signed := r.sender.Signer, false
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
+			out, err := real.Sign(ctx, id, order, unsigned)
 			if order.Kind == chain.KindWithdrawal && !signed {
 				signed = true
 				r.chain.Reorg(3, d.TxID)
@@ -102,7 +104,7 @@ func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
 			r.step()
 		}
 		r.settle()
-		if n := r.decision(d); !signed || n.Status != bursar.ResolutionFailed || n.TxID != "" {
+		if n := r.resolution(d); !signed || n.Status != bursar.ResolutionFailed || n.TxID != "" {
 			t.Errorf("signed %v, the decision is %+v", signed, n)
 		}
 		if got := r.chain.Balance(r.chain.Named("sender"), ""); !got.IsZero() {
@@ -115,7 +117,7 @@ func TestASignatureThatComesTooLateIsThrownAway(t *testing.T) {
 
 // What leaves its chain after it was paid back is the operator's loss, never a customer's; and no loss once it is back.
 func TestWhatLeftAfterItsReturnIsALoss(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(1)
 		r.pay(w.Address, 10_000_000)
@@ -161,7 +163,7 @@ func TestWhatLeftAfterItsReturnIsALoss(t *testing.T) {
 
 // A loss that stays is booked to its account, and custody is still what the chain holds.
 func TestALossThatStaysIsExplained(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // there the payment may rest on the very coin that is gone, and then it is gone too
 		}
@@ -173,7 +175,7 @@ func TestALossThatStaysIsExplained(t *testing.T) {
 		r.chain.Reorg(int(head.Latest.Height-d.Height)+1, d.TxID)
 		r.settle()
 		r.settle()
-		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != r.decision(d).Amount {
+		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != r.resolution(d).Amount {
 			t.Fatalf("the sender got %s", got)
 		}
 		r.wantBooks("0", "0", "80000000")
@@ -184,7 +186,7 @@ func TestALossThatStaysIsExplained(t *testing.T) {
 // A return that is signed when its deposit is reorged out may be paid: the loss is booked. If it then pays nobody, the
 // loss is undone, and the deposit is decided again when it is back.
 func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
 		}
@@ -192,7 +194,7 @@ func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 		r.sendBack(d, "closes its door")
 		r.chain.SetRate(10_000) // it waits outside of blocks
 		r.step()
-		if n := r.decision(d); n.Status != bursar.ResolutionSigned {
+		if n := r.resolution(d); n.Status != bursar.ResolutionSigned {
 			t.Fatalf("the decision is %+v", n)
 		}
 		r.chain.Reorg(3, d.TxID)
@@ -202,7 +204,7 @@ func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 		r.chain.Close(r.chain.Named("closes its door"))
 		r.chain.SetRate(10)
 		r.settle()
-		if n := r.decision(d); n.Status != bursar.ResolutionFailed {
+		if n := r.resolution(d); n.Status != bursar.ResolutionFailed {
 			t.Errorf("the decision is %+v", n)
 		}
 		r.wantBooks("0", "0", "0")
@@ -216,16 +218,16 @@ func TestALossIsUndoneWhenTheReturnFails(t *testing.T) {
 	})
 }
 
-// What nobody has decided about leaves no alarm when it leaves its chain, and raises it again when it comes back. What was
-// kept is taken from the capital.
-func TestUndecidedAndKeptValueMayLeaveTheChain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+// What nobody has decided about leaves no alarm when it leaves its chain, and raises it again when it comes back. What
+// was kept is taken from the capital.
+func TestUnresolvedAndKeptValueMayBeReorgedOut(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		open, kept := r.payUnproven(w, 80_000_000), r.payUnproven(w, 70_000_000)
 		r.chain.Mine(3)
 		r.step()
-		if _, err := r.undecided().Keep(ctx, r.strandedBy(kept).ID, ""); err != nil {
+		if _, err := r.unattributed().Keep(ctx, r.strandedBy(kept).ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		r.wantAlarms("unattributed")
@@ -253,10 +255,10 @@ func TestUndecidedAndKeptValueMayLeaveTheChain(t *testing.T) {
 	})
 }
 
-// Where wallets share an address, what comes without a memo is nobody's until it is decided, also beside memo 0; and then
-// it is credited like any deposit.
+// Where wallets share an address, what comes without a memo is nobody's until it is decided, also beside memo 0; and
+// then it is credited like any deposit.
 func TestWhatComesWithoutAMemoIsAssigned(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		if !r.chain.Capabilities().SharedAddress {
 			return
 		}
@@ -268,7 +270,7 @@ func TestWhatComesWithoutAMemoIsAssigned(t *testing.T) {
 		if got := r.available(0); got != bursar.Units(990_000) {
 			t.Fatalf("before a decision %s is available, by %s", got, tagged)
 		}
-		if _, err := r.undecided().AssignToWallet(ctx, r.strandedBy(bare).ID, w.ID, ""); err != nil {
+		if _, err := r.unattributed().AssignToWallet(ctx, r.strandedBy(bare).ID, w.ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.available(0); got != bursar.Units(80_190_000) {

@@ -16,24 +16,26 @@ import (
 )
 
 // sendBack orders a return to an outsider of a name.
-func (r *rig) sendBack(d bursar.Deposit, to string) bursar.Resolution {
+func (r *harness) sendBack(d bursar.Deposit, to string) bursar.Resolution {
 	r.t.Helper()
-	n, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named(to)})
+	n, err := r.unattributed().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named(to)})
 	r.must(err)
 	return n
 }
 
 // wantBooks holds the operator's side of the books.
-func (r *rig) wantBooks(unattributed, returning, losses string) {
+func (r *harness) wantBooks(unattributed, returning, losses string) {
 	r.t.Helper()
-	if u, b, l := r.book(ledger.Unattributed), r.book(ledger.Returning), r.book(ledger.Losses); u != unattributed || b != returning || l != losses {
-		r.t.Errorf("%s is unattributed, %s on its way back and %s lost; want %s, %s and %s", u, b, l, unattributed, returning, losses)
+	if u, b, l := r.book(ledger.Unattributed), r.book(ledger.Returning), r.book(ledger.Losses); u != unattributed ||
+		b != returning || l != losses {
+		r.t.Errorf("%s is unattributed, %s on its way back and %s lost; want %s, %s and %s", u, b, l, unattributed, returning,
+			losses)
 	}
 }
 
 // A return pays what came, less the chain's fees, once; while it is under way it is nobody's to decide about.
 func TestAReturnIsPaidOnce(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 30_000_000)
@@ -46,28 +48,29 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 		}
 		r.wantBooks("0", "80000000", "0")
 		r.wantAlarms()
-		for r.decision(d).Status == bursar.ResolutionQueued { // on a chain of nonces it waits for a sweep, and it is what calls for one
+		for r.resolution(d).Status == bursar.ResolutionQueued { // on a chain of nonces it waits for a sweep, and it is what calls for one
 			r.chain.Mine(1)
 			r.step()
 		}
-		if _, err := r.undecided().Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
+		if _, err := r.unattributed().Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
 			t.Errorf("calling back what is signed gave %v", err)
 		}
 		r.settle()
 		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != n.Amount {
 			t.Fatalf("the sender got %s of %s", got, n.Amount)
 		}
-		if n = r.decision(d); n.Status != bursar.ResolutionDone || n.TxID == "" || n.CompletedAt.IsZero() {
+		if n = r.resolution(d); n.Status != bursar.ResolutionDone || n.TxID == "" || n.CompletedAt.IsZero() {
 			t.Errorf("in the end the decision is %+v", n)
 		}
 		r.wantBooks("0", "0", "0")
-		if taken, paid := r.book(ledger.WithdrawalFees), r.book(ledger.NetworkFees); taken != n.Fee.String() || len(taken) < len(paid) {
+		if taken, paid := r.book(ledger.WithdrawalFees), r.book(ledger.NetworkFees); taken != n.Fee.String() ||
+			len(taken) < len(paid) {
 			t.Errorf("%s was kept for the chain's fees of %s", taken, paid)
 		}
 		if got := r.available(0); got != before {
 			t.Errorf("a customer's balance went from %s to %s", before, got)
 		}
-		if _, err := r.undecided().Keep(ctx, d.ID, ""); !errors.Is(err, store.ErrDecided) {
+		if _, err := r.unattributed().Keep(ctx, d.ID, ""); !errors.Is(err, store.ErrDecided) {
 			t.Errorf("keeping what is paid back gave %v", err)
 		}
 		r.wantAlarms()
@@ -77,11 +80,12 @@ func TestAReturnIsPaidOnce(t *testing.T) {
 
 // What the operator pays the fees of comes back whole.
 func TestCapitalMayBearTheFees(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
-		if _, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
+		if _, err := r.unattributed().Return(ctx,
+			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
 			t.Fatal(err)
 		}
 		r.settle()
@@ -94,7 +98,7 @@ func TestCapitalMayBearTheFees(t *testing.T) {
 
 // A return is refused for what a withdrawal is refused for, before anything is set aside.
 func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		d, dust := r.stranded(w, 80_000_000), r.stranded(w, 5)
@@ -107,12 +111,14 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 			"less than the fees":   {Deposit: dust.ID, To: r.chain.Named("sender")},
 			"less than is carried": {Deposit: dust.ID, To: r.chain.Named("demands a memo"), FromCapital: true},
 		} {
-			if _, err := r.undecided().Return(ctx, order); !errors.Is(err, unattributed.ErrDestination) {
+			if _, err := r.unattributed().Return(ctx, order); !errors.Is(err, unattributed.ErrDestination) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		r.chain.Fail(sim.Quote, 1, nil)
-		if _, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")}); err == nil || errors.Is(err, unattributed.ErrDestination) {
+		if _, err := r.unattributed().Return(ctx,
+			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender")}); err == nil || errors.Is(err,
+			unattributed.ErrDestination) {
 			t.Errorf("a node that is away: %v", err)
 		}
 		r.wantBooks("80000005", "0", "0")
@@ -122,21 +128,22 @@ func TestReturnsAreRefusedBeforeAnythingIsHeld(t *testing.T) {
 
 // One that was not signed can be called back; it is undecided again, and its claims are free.
 func TestAReturnIsCalledBack(t *testing.T) {
-	for _, held := range []sim.Method{sim.Draft, ""} { // waits for an unsigned transaction, or for its signature
-		both(t, func(t *testing.T, r *rig) {
+	for _, held := range []sim.Method{sim.Build, ""} { // waits for an unsigned transaction, or for its signature
+		both(t, func(t *testing.T, r *harness) {
 			r.step()
 			r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 			w := r.wallet(0)
 			d := r.stranded(w, 80_000_000)
 			r.sendBack(d, "sender")
 			r.holdBack(held)
-			if n := r.decision(d); n.Status != bursar.ResolutionQueued || n.SpendID.IsZero() {
+			if n := r.resolution(d); n.Status != bursar.ResolutionQueued || n.OutgoingID.IsZero() {
 				t.Fatalf("the decision is %+v", n)
 			}
-			if _, err := r.undecided().Cancel(ctx, d.ID, "wrong address"); err != nil {
+			if _, err := r.unattributed().Cancel(ctx, d.ID, "wrong address"); err != nil {
 				t.Fatal(err)
 			}
-			if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != "the operator called it back: wrong address" {
+			if n := r.resolution(d); n.Status != bursar.ResolutionFailed ||
+				n.Error != "the operator called it back: wrong address" {
 				t.Errorf("the decision is %+v", n)
 			}
 			r.wantAlarms("unattributed")
@@ -146,7 +153,8 @@ func TestAReturnIsCalledBack(t *testing.T) {
 			r.settle()
 			n := r.sendBack(d, "the right one")
 			r.settle()
-			if wrong, right := r.chain.Balance(r.chain.Named("sender"), ""), r.chain.Balance(r.chain.Named("the right one"), ""); !wrong.IsZero() || right != n.Amount {
+			if wrong, right := r.chain.Balance(r.chain.Named("sender"), ""),
+				r.chain.Balance(r.chain.Named("the right one"), ""); !wrong.IsZero() || right != n.Amount {
 				t.Errorf("%s went to the wrong one, %s to the right one", wrong, right)
 			}
 			r.must(r.audit())
@@ -155,37 +163,40 @@ func TestAReturnIsCalledBack(t *testing.T) {
 }
 
 // holdBack steps with a chain that makes no draft, or with a signer that is away.
-func (r *rig) holdBack(method sim.Method) {
+func (r *harness) holdBack(method sim.Method) {
 	r.t.Helper()
 	if method != "" {
 		r.chain.Fail(method, 9, nil)
 	} else {
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+			error) {
 			return chain.SignedTx{}, errors.New("the signer is away")
 		})
 	}
 	r.step()
 }
 
-// The signer holds a return against its order as it does a withdrawal: an unsigned transaction that pays somebody else is not signed.
+// The signer holds a return against its order as it does a withdrawal: an unsigned transaction that pays somebody else
+// is not signed.
 func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.sendBack(d, "sender")
-		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+		real := r.sender.Signer
+		r.sender.Signer = signerFunc(func(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
+			unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 			if order.Kind == chain.KindWithdrawal {
 				order.Payments[0].Address.Base = r.chain.Named("thief")
 			}
-			return real.Sign(ctx, id, order, draft)
+			return real.Sign(ctx, id, order, unsigned)
 		})
 		r.step()
 		r.wantAlarms("signer_refused")
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.settle()
-		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != r.decision(d).Amount {
+		if got := r.chain.Balance(r.chain.Named("sender"), ""); got != r.resolution(d).Amount {
 			t.Errorf("the sender got %s", got)
 		}
 		r.wantAlarms()
@@ -195,7 +206,7 @@ func TestTheSignerHoldsAReturnAgainstItsOrder(t *testing.T) {
 
 // A transaction that is in a block and paid nobody makes the value undecided again, once it is final.
 func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		if r.chain.Capabilities().Model == chain.UTXOModel {
 			return // a transaction of UTXOs cannot fail in a block
 		}
@@ -208,16 +219,16 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 		r.chain.Close(r.chain.Named("closes its door"))
 		r.chain.Mine(1)
 		r.step()
-		if n := r.decision(d); n.Status != bursar.ResolutionSigned {
+		if n := r.resolution(d); n.Status != bursar.ResolutionSigned {
 			t.Fatalf("before it is final it is %s", n.Status)
 		}
 		r.settle()
-		if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error == "" {
+		if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error == "" {
 			t.Errorf("the decision is %+v", n)
 		}
 		r.wantAlarms("unattributed")
 		r.wantBooks("80000000", "0", "0")
-		if _, err := r.undecided().AssignToWallet(ctx, d.ID, w.ID, ""); err != nil {
+		if _, err := r.unattributed().AssignToWallet(ctx, d.ID, w.ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.available(0); got != bursar.Units(79_200_000) {
@@ -231,7 +242,8 @@ func TestAReturnThatFailedOnTheChainIsDecidedAgain(t *testing.T) {
 // What no node takes and no block holds until it expires is made again, and paid once.
 func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6})
+		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3,
+			Expiry: 6})
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		d := r.stranded(r.wallet(0), 80_000_000)
@@ -239,14 +251,14 @@ func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 		r.chain.FailBroadcasts(sim.LostUnknown, 20)
 		r.trouble = true
 		r.step()
-		first := r.decision(d)
+		first := r.resolution(d)
 		for range 14 {
 			r.chain.Mine(1)
 			r.step()
 		}
-		again := r.decision(d)
-		if first.TxID == "" || again.SpendID == first.SpendID {
-			t.Fatalf("spend %s of transaction %q was not made anew", first.SpendID, first.TxID)
+		again := r.resolution(d)
+		if first.TxID == "" || again.OutgoingID == first.OutgoingID {
+			t.Fatalf("spend %s of transaction %q was not made anew", first.OutgoingID, first.TxID)
 		}
 		r.chain.ClearFaults()
 		r.trouble = false
@@ -259,15 +271,15 @@ func TestAReturnThatExpiredIsMadeAnew(t *testing.T) {
 }
 
 // A draft that can never be made reopens the decision: here the destination asks for a memo only after it was decided.
-func TestAReturnThatCanNeverBeDraftedIsDecidedAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestARefundThatCanNeverBeBuiltIsResolvedAgain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 90_000_000)
 		d := r.stranded(r.wallet(0), 80_000_000)
 		r.sendBack(d, "sender")
 		r.chain.RequireMemo(r.chain.Named("sender"))
 		r.step()
-		if n := r.decision(d); n.Status != bursar.ResolutionFailed || n.Error != "the address needs a memo" {
+		if n := r.resolution(d); n.Status != bursar.ResolutionFailed || n.Error != "the address needs a memo" {
 			t.Errorf("the decision is %+v", n)
 		}
 		r.wantAlarms("unattributed")
@@ -276,12 +288,13 @@ func TestAReturnThatCanNeverBeDraftedIsDecidedAgain(t *testing.T) {
 	})
 }
 
-// A token at the address of another currency's wallet is swept like any, with gas from the hot address, and may be credited
-// or paid back.
+// A token at the address of another currency's wallet is swept like any, with gas from the hot address, and may be
+// credited or paid back.
 func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
-		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.chain.Named("the contract"), Decimals: 6, Places: 2, Minimum: bursar.Units(1000)}
+		r := newHarness(t, db, sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3})
+		token := bursar.Currency{Code: "TOKEN", Chain: bursar.Ethereum, Contract: r.chain.Named("the contract"), Decimals: 6,
+			Places: 2, Minimum: bursar.Units(1000)}
 		var err error
 		r.registry, err = bursar.NewRegistry([]bursar.Currency{r.currency, token})
 		r.must(err)
@@ -297,16 +310,18 @@ func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 			return r.strandedBy(id)
 		}
 		assigned, returned := pay(5_000_000), pay(3_000_000)
-		if _, err := r.undecided().AssignToWallet(ctx, assigned.ID, w.ID, ""); !errors.Is(err, unattributed.ErrTarget) {
+		if _, err := r.unattributed().AssignToWallet(ctx, assigned.ID, w.ID, ""); !errors.Is(err, unattributed.ErrTarget) {
 			t.Fatalf("a token at a wallet of the chain's coin: %v", err)
 		}
-		if _, err := r.undecided().AssignToAccount(ctx, assigned.ID, r.accounts[0], ""); err != nil {
+		if _, err := r.unattributed().AssignToAccount(ctx, assigned.ID, r.accounts[0], ""); err != nil {
 			t.Fatal(err)
 		}
 		r.sendBack(returned, "sender")
 		r.settle()
 		r.settle()
-		if left, hot, back := r.chain.Balance(w.Address.Base, token.Contract), r.chain.Balance(r.hot.Base, token.Contract), r.chain.Balance(r.chain.Named("sender"), token.Contract); !left.IsZero() || hot != bursar.Units(5_000_000) || back != bursar.Units(3_000_000) {
+		if left, hot, back := r.chain.Balance(w.Address.Base, token.Contract), r.chain.Balance(r.hot.Base, token.Contract),
+			r.chain.Balance(r.chain.Named("sender"), token.Contract); !left.IsZero() || hot != bursar.Units(5_000_000) ||
+			back != bursar.Units(3_000_000) {
 			t.Errorf("%s is where it arrived, %s at the hot address, %s with the sender", left, hot, back)
 		}
 		r.must(r.reconcile())
@@ -315,7 +330,7 @@ func TestATokenAtAForeignWalletIsSwept(t *testing.T) {
 
 // A chain's own coin pays for its way to the hot address and from there: nobody else's money is needed.
 func TestAReturnPaysItsOwnWay(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
 		n := r.sendBack(d, "sender")
@@ -329,7 +344,7 @@ func TestAReturnPaysItsOwnWay(t *testing.T) {
 
 // A return in a final block that is not settled yet explains what is missing.
 func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
-	unswept(t, func(t *testing.T, r *rig) {
+	unswept(t, func(t *testing.T, r *harness) {
 		d := r.astray()
 		r.sendBack(d, "sender")
 		r.step()
@@ -339,7 +354,8 @@ func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 			more, err = r.follower.Step(ctx, r.lease)
 			r.must(err)
 		}
-		if n := r.decision(d); n.Status != bursar.ResolutionSigned || r.chain.Balance(r.chain.Named("sender"), "").IsZero() {
+		if n := r.resolution(d); n.Status != bursar.ResolutionSigned ||
+			r.chain.Balance(r.chain.Named("sender"), "").IsZero() {
 			t.Fatalf("the decision is %+v", n)
 		}
 		r.must(r.reconcile())
@@ -350,10 +366,11 @@ func TestReconciliationKnowsReturnsThatAreNotSettled(t *testing.T) {
 
 // Calling back what lacks funds ends the alarm about that, too.
 func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		d := r.stranded(r.wallet(0), 80_000_000)
-		if _, err := r.undecided().Return(ctx, unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
+		if _, err := r.unattributed().Return(ctx,
+			unattributed.Return{Deposit: d.ID, To: r.chain.Named("sender"), FromCapital: true}); err != nil {
 			t.Fatal(err)
 		}
 		for range 12 { // whatever is swept meanwhile, there is no capital for the fee
@@ -361,7 +378,7 @@ func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
 			r.step()
 		}
 		r.wantAlarms("funds_low")
-		if _, err := r.undecided().Cancel(ctx, d.ID, ""); err != nil {
+		if _, err := r.unattributed().Cancel(ctx, d.ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		r.settle()
@@ -373,7 +390,7 @@ func TestAReturnThatLacksFundsIsCalledBack(t *testing.T) {
 
 // Returns go on while withdrawals fill all that may wait behind each other, and the other way round.
 func TestReturnsAndWithdrawalsDoNotHoldUpEachOther(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 900_000_000)

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// send sends a transaction, or a fee bump where it has waited too long: at once, after a restart, and again with every new
-// block until it is included.
+// send sends a transaction, or a fee bump where it has waited too long: at once, after a restart, and again with every
+// new block until it is included.
 func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) error {
 	if at, sent := s.sentAt[p.ID]; sent && at == state.Latest && p.Status == bursar.OutgoingSent {
 		return nil
@@ -35,8 +35,8 @@ func (s *Sender) send(ctx context.Context, lease store.Lease, state store.ChainS
 		return errors.Join(err, s.hang(ctx, lease, state, p, versions))
 	}
 	if p.Status == bursar.OutgoingSent && s.overdue(state, p) {
-		outbid, err := s.bumpFee(ctx, lease, state, p)
-		if outbid || errors.Is(err, store.ErrLeaseLost) {
+		replaced, err := s.bumpFee(ctx, lease, state, p)
+		if replaced || errors.Is(err, store.ErrLeaseLost) {
 			return err
 		}
 		var held *HeldError
@@ -55,7 +55,9 @@ func withBytes(versions []store.Version) []store.Version {
 }
 
 // broadcast sends the version that counts and notes what came of it.
-func (s *Sender) broadcast(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version) error {
+func (s *Sender) broadcast(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx, versions []store.Version,
+) error {
 	newest := named(withBytes(versions), p.TxID)
 	other, more, err := s.isOutdated(ctx, p, newest)
 	if err != nil {
@@ -76,24 +78,25 @@ func (s *Sender) broadcast(ctx context.Context, lease store.Lease, state store.C
 		s.sentAt[p.ID] = state.Latest
 		return s.sent(ctx, lease, state, p)
 	case errors.Is(err, chain.ErrUnderpriced):
-		_, bidErr := s.bumpFee(ctx, lease, state, p)
-		return errors.Join(err, bidErr)
+		_, bumpErr := s.bumpFee(ctx, lease, state, p)
+		return errors.Join(err, bumpErr)
 	}
 	if expired, expErr := s.isOver(ctx, state, p, versions); expired || expErr != nil {
 		return s.expire(ctx, lease, p, expErr)
 	}
 	if p.Kind == string(chain.KindSweep) && !more {
-		replaced, bidErr := s.replaceByLess(ctx, lease, state, p, newest)
-		if replaced && bidErr == nil {
+		replaced, bumpErr := s.replaceByLess(ctx, lease, state, p, newest)
+		if replaced && bumpErr == nil {
 			return nil
 		}
-		err = errors.Join(err, bidErr)
+		err = errors.Join(err, bumpErr)
 	}
 	// Whatever the node says, the bytes are out of our hands: only the final chain can prove that they pay nobody.
 	return fmt.Errorf("broadcast %s: %w", newest.TxID, err)
 }
 
-// named returns the version of a transaction's id: the newest, or the one that was in a block before that was reorged out.
+// named returns the version of a transaction's id: the newest, or the one that was in a block before that was reorged
+// out.
 func named(versions []store.Version, txID string) store.Version {
 	for _, v := range versions {
 		if v.TxID == txID {
@@ -158,11 +161,11 @@ func (s *Sender) expired(ctx context.Context, versions []store.Version) (bool, e
 		if len(v.Raw) == 0 {
 			return false, nil // adopted from a block: whether it can come back is not known
 		}
-		draft, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
+		unsigned, err := readUnsigned(bursar.OutgoingTx{Unsigned: v.Unsigned})
 		if err != nil {
 			return false, err
 		}
-		if gone, err := s.Chain.Expired(ctx, draft, v.TxID); err != nil || !gone {
+		if gone, err := s.Chain.Expired(ctx, unsigned, v.TxID); err != nil || !gone {
 			return false, err
 		}
 	}
@@ -177,7 +180,8 @@ func (s *Sender) endDead(ctx context.Context, lease store.Lease, p bursar.Outgoi
 	return nil
 }
 
-// expire gives up an outgoing transaction whose every version is dead for good; its withdrawals wait again, to be paid by another one.
+// expire gives up an outgoing transaction whose every version is dead for good; its withdrawals wait again, to be paid
+// by another one.
 func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, cause error) error {
 	if errors.Is(cause, chain.ErrPruned) {
 		return errors.Join(cause, s.alarmPruned(ctx, lease, p))
@@ -197,8 +201,8 @@ func (s *Sender) expire(ctx context.Context, lease store.Lease, p bursar.Outgoin
 	return err
 }
 
-// giveUpSigned ends an outgoing transaction of which no version can ever be included: what it pays waits again, what it used up is free, and
-// its change never was.
+// giveUpSigned ends an outgoing transaction of which no version can ever be included: what it pays waits again, what it
+// used up is free, and its change never was.
 func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	if err := s.requeuePaid(ctx, tx, p); err != nil {
 		return err
@@ -206,18 +210,18 @@ func (s *Sender) giveUpSigned(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 		return err
 	}
-	draft, err := readUnsigned(p)
+	unsigned, err := readUnsigned(p)
 	if err != nil {
 		return err
 	}
 	if err := tx.Reservations().UndoMove(ctx, p.Chain, p.ID); err != nil { // it was to make another one void
 		return err
 	}
-	claims, err := ownClaims(ctx, tx, p, draft.Reservations)
+	resources, err := ownResources(ctx, tx, p, unsigned.Reservations)
 	if err != nil {
 		return err
 	}
-	if err := s.giveBack(ctx, tx, p, claims); err != nil {
+	if err := s.giveBack(ctx, tx, p, resources); err != nil {
 		return err
 	}
 	if err := s.quiet(ctx, tx, p); err != nil {

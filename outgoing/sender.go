@@ -1,10 +1,11 @@
 // Package outgoing carries one outgoing transaction from its order to its settlement: build → reserve → sign → store →
 // broadcast → final. Withdrawals, returns of value that fits no wallet, sweeps and gas top-ups all go this way.
 //
-// It owns the order of the steps and what is recorded before each of them. It never decides what a chain's rules are and
-// never sees a private key. Its invariants: nothing is signed before its UTXOs or nonce are claimed, nothing is sent
-// before its bytes are stored, nothing is settled or refunded before its block is final, and a signed transaction is
-// given up only when the final chain proves that it can never be included. Every step can be taken again after a crash.
+// It owns the order of the steps and what is recorded before each of them. It never decides what a chain's rules are
+// and never sees a private key. Its invariants: nothing is signed before its UTXOs or nonce are claimed, nothing is
+// sent before its bytes are stored, nothing is settled or refunded before its block is final, and a signed transaction
+// is given up only when the final chain proves that it can never be included. Every step can be taken again after a
+// crash.
 package outgoing
 
 import (
@@ -22,7 +23,7 @@ import (
 
 // Signer signs an unsigned transaction after holding it against the order.
 type Signer interface {
-	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error)
+	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)
 }
 
 // settleAtOnce bounds how many outgoing transactions one step settles.
@@ -40,16 +41,18 @@ type Sender struct {
 	MaxFee   bursar.Amount // the most that one transaction may cost, in the native asset
 	Pace     time.Duration
 
-	// Marks keeps each transaction outside the database before it is signed; nil: nobody does. Its error holds the signature back.
+	// Marks keeps each transaction outside the database before it is signed; nil: nobody does. Its error holds the
+	// signature back.
 	Marks interface {
 		// Sign counts an outgoing transaction that is claimed, and keeps what signs it again.
-		Sign(ctx context.Context, lease store.Lease, spend bursar.ID) error
+		Sign(ctx context.Context, lease store.Lease, outgoingID bursar.ID) error
 		// Unsigned takes back what Sign kept: nobody has the bytes.
-		Unsigned(chain bursar.ChainID, spend bursar.ID)
+		Unsigned(chain bursar.ChainID, outgoingID bursar.ID)
 		// Signed reports whether Sign kept an outgoing transaction and it has not ended since. It answers from memory.
-		Signed(chain bursar.ChainID, spend bursar.ID) bool
-		// PaidBy returns another outgoing transaction that Sign kept, that pays one of some orders and is not dead; zero: there is none.
-		PaidBy(ctx context.Context, tx *store.Tx, spend bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
+		Signed(chain bursar.ChainID, outgoingID bursar.ID) bool
+		// PaidBy returns another outgoing transaction that Sign kept, that pays one of some orders and is not dead; zero:
+		// there is none.
+		PaidBy(ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error)
 	}
 
 	Wake    <-chan struct{} // a hint that there is something to do; may be nil
@@ -76,19 +79,19 @@ type Sender struct {
 
 // Run carries spends until ctx ends or the lease is lost. A node or a database that is away is waited for.
 func (s *Sender) Run(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Capabilities()
+	capabilities := s.Chain.Capabilities()
 	return store.Work{
-		Pace: cmp.Or(s.Pace, traits.Pace), Wake: s.Wake,
+		Pace: cmp.Or(s.Pace, capabilities.Pace), Wake: s.Wake,
 		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
 		Failed: func(failures int, err error) {
-			s.Log.Warn("spends cannot go on now", "chain", traits.ID, "failures", failures, "error", err)
+			s.Log.Warn("spends cannot go on now", "chain", capabilities.ID, "failures", failures, "error", err)
 		},
 	}.Run(ctx)
 }
 
-// Step settles what is final, makes spends of the withdrawals that wait, and takes a share of every kind of open outgoing transaction one
-// step further. What one step does is bounded, however much is open. One outgoing transaction's trouble does not hold up the others; it is
-// noted with the outgoing transaction.
+// Step settles what is final, makes spends of the withdrawals that wait, and takes a share of every kind of open
+// outgoing transaction one step further. What one step does is bounded, however much is open. One outgoing
+// transaction's trouble does not hold up the others; it is noted with the outgoing transaction.
 func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	s.audited = false
 	s.remember()
@@ -102,7 +105,8 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	}
 	failed = errors.Join(back, failed)
 	state, err := s.state(ctx)
-	if err == nil && !state.Ready(lease) { // the database may be older than the chain, and may have paid what it takes for queued
+	if err == nil &&
+		!state.Ready(lease) { // the database may be older than the chain, and may have paid what it takes for queued
 		err = s.judgeAgain(ctx, lease, state)
 		return errors.Join(failed, err)
 	}
@@ -111,10 +115,14 @@ func (s *Sender) Step(ctx context.Context, lease store.Lease) error {
 	}
 	var steps []func() error
 	if state.Halted == "" {
-		steps = append(steps, func() error { return s.takeReturn(ctx, lease) }, func() error { return s.takeQueue(ctx, lease) },
+		steps = append(steps, func() error {
+			return s.takeReturn(ctx, lease)
+		}, func() error { return s.takeQueue(ctx, lease) },
 			func() error { return s.consolidate(ctx, lease, state) })
 	}
-	steps = append(steps, func() error { return s.advanceAll(ctx, lease, state) }, func() error { return s.alarmShortages(ctx, lease) })
+	steps = append(steps, func() error {
+		return s.advanceAll(ctx, lease, state)
+	}, func() error { return s.alarmShortages(ctx, lease) })
 	for _, step := range steps {
 		err := step()
 		if err != nil && stops(ctx, err) {
@@ -133,7 +141,9 @@ func (s *Sender) remember() {
 }
 
 // advance takes an outgoing transaction that is in no block as far as it goes now, and returns it as it is then.
-func (s *Sender) advance(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
+func (s *Sender) advance(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+) (_ bursar.OutgoingTx, err error) {
 	if !s.mayBeOut(p) {
 		if p, err = s.reconsider(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
@@ -161,7 +171,9 @@ func (s *Sender) advance(ctx context.Context, lease store.Lease, state store.Cha
 }
 
 // reconsider gives up an unsigned outgoing transaction that has lost its purpose, or that may not go on now.
-func (s *Sender) reconsider(ctx context.Context, lease store.Lease, p bursar.OutgoingTx) (_ bursar.OutgoingTx, err error) {
+func (s *Sender) reconsider(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
+) (_ bursar.OutgoingTx, err error) {
 	if p.Kind == string(chain.KindWithdrawal) && (p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved) {
 		if p, err = s.recall(ctx, lease, p); err != nil || p.Status == bursar.OutgoingAbandoned {
 			return p, err
@@ -234,14 +246,18 @@ func (s *Sender) note(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	})
 }
 
-// change runs f in a transaction under the lease, with the outgoing transaction as it is now. f is not run when the outgoing transaction's status is
-// no longer the one it had, because somebody took the step already.
-func (s *Sender) change(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error) (bursar.OutgoingTx, error) {
-	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error { return f(tx, now) })
+// change runs f in a transaction under the lease, with the outgoing transaction as it is now. f is not run when the
+// outgoing transaction's status is no longer the one it had, because somebody took the step already.
+func (s *Sender) change(
+	ctx context.Context, lease store.Lease, p bursar.OutgoingTx, f func(tx *store.Tx, now bursar.OutgoingTx) error,
+) (bursar.OutgoingTx, error) {
+	return s.changeAt(ctx, lease, p, func(tx *store.Tx, _ store.ChainState, now bursar.OutgoingTx) error {
+		return f(tx, now)
+	})
 }
 
-// changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes, so that
-// no block can be reorged out before f has ended.
+// changeAt is change for what depends on how far the chain is final: that is read with the lock that the lease takes,
+// so that no block can be reorged out before f has ended.
 func (s *Sender) changeAt(ctx context.Context, lease store.Lease, p bursar.OutgoingTx,
 	f func(tx *store.Tx, state store.ChainState, now bursar.OutgoingTx) error) (after bursar.OutgoingTx, err error) {
 	err = s.DB.Do(ctx, func(tx *store.Tx) error {

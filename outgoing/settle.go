@@ -56,11 +56,11 @@ func (s *Sender) settle(ctx context.Context, lease store.Lease) error {
 
 func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	s.log(tx, "spend final", p, "height", p.Height, "failed", p.Failed, "fee", p.Fee)
-	draft, err := s.finalRequest(ctx, tx, &p)
+	unsigned, err := s.finalRequest(ctx, tx, &p)
 	if err != nil {
 		return err
 	}
-	if err := s.settlePayments(ctx, tx, p, draft); err != nil {
+	if err := s.settlePayments(ctx, tx, p, unsigned); err != nil {
 		return err
 	}
 	if err := s.keptAfterAll(ctx, tx, p); err != nil {
@@ -73,14 +73,14 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 		return err
 	}
 	// What only bids claimed that lost, or were never sent, is free again.
-	if err := tx.Reservations().Keep(ctx, p.ID, draft.Reservations); err != nil {
+	if err := tx.Reservations().Keep(ctx, p.ID, unsigned.Reservations); err != nil {
 		return err
 	}
 	if err := tx.UTXOs().Spend(ctx, p.ID); err != nil {
 		return err
 	}
-	if len(draft.Bytes) == 0 { // adopted: another transaction of ours may have its UTXOs reserved
-		if err := tx.UTXOs().SetSpent(ctx, p.Chain, draft.Reservations, true); err != nil {
+	if len(unsigned.Bytes) == 0 { // adopted: another transaction of ours may have its UTXOs reserved
+		if err := tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, true); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,8 @@ func (s *Sender) settleOne(ctx context.Context, tx *store.Tx, p bursar.OutgoingT
 
 // quiet ends the alarms about an outgoing transaction that is over.
 func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp, recovery.AlarmBytesUnknown} {
+	for _, kind := range []string{"signer_refused", "foreign_nonce", alarmPruned, alarmHeldUp,
+		recovery.AlarmBytesUnknown} {
 		if err := tx.Alarms().Resolve(ctx, kind, p.ID.String()); err != nil {
 			return err
 		}
@@ -101,7 +102,8 @@ func (s *Sender) quiet(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) e
 	return nil
 }
 
-// finalRequest makes the unsigned transaction of the version that is final the outgoing transaction's own, and returns it.
+// finalRequest makes the unsigned transaction of the version that is final the outgoing transaction's own, and returns
+// it.
 func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.OutgoingTx) (chain.UnsignedTx, error) {
 	versions, err := tx.Outgoing().Versions(ctx, p.ID)
 	if err != nil || len(versions) == 0 {
@@ -111,9 +113,11 @@ func (s *Sender) finalRequest(ctx context.Context, tx *store.Tx, p *bursar.Outgo
 	return readUnsigned(*p)
 }
 
-func (s *Sender) settlePayments(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) error {
+func (s *Sender) settlePayments(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
+) error {
 	if p.Kind == string(chain.KindSweep) {
-		return s.settleSweep(ctx, tx, p, draft)
+		return s.settleSweep(ctx, tx, p, unsigned)
 	}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 // settleSweep takes what was collected, and for the native asset the fee, off the books of the address it came
 // from. What of a token did not reach the hot address is the operator's loss. The order says from then on what was
 // taken, unless the sweep was adopted.
-func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) error {
+func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx) error {
 	order, err := Order(p)
 	if err != nil {
 		return err
 	}
-	sweep, adopted := &order.Payments[0], len(draft.Bytes) == 0
+	sweep, adopted := &order.Payments[0], len(unsigned.Bytes) == 0
 	if !adopted { // of several versions each may have been for another asset
-		if *sweep, err = s.sweptBy(draft, *sweep); err != nil {
+		if *sweep, err = s.sweptBy(unsigned, *sweep); err != nil {
 			return err
 		}
 	}
@@ -51,8 +51,8 @@ func (s *Sender) settleSweep(ctx context.Context, tx *store.Tx, p bursar.Outgoin
 }
 
 // sweptBy reads from a sweep's bytes which asset it took from its address, and how much, the fee left aside.
-func (s *Sender) sweptBy(draft chain.UnsignedTx, sweep chain.Payment) (chain.Payment, error) {
-	contents, err := s.Chain.Inspect(draft.Bytes)
+func (s *Sender) sweptBy(unsigned chain.UnsignedTx, sweep chain.Payment) (chain.Payment, error) {
+	contents, err := s.Chain.Inspect(unsigned.Bytes)
 	if err != nil {
 		return sweep, fmt.Errorf("read what was swept: %w", err)
 	}
@@ -64,7 +64,9 @@ func (s *Sender) sweptBy(draft chain.UnsignedTx, sweep chain.Payment) (chain.Pay
 }
 
 // gone returns what a final sweep has taken from its address, and books what of that did not arrive.
-func (s *Sender) gone(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) {
+func (s *Sender) gone(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
+) (bursar.Amount, error) {
 	switch {
 	case sweep.Contract == "" && p.Failed:
 		return p.Fee, nil

@@ -11,16 +11,17 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A spender that runs carries a payment from its order to a node without anybody's step, and wakes anyone who sends events.
-func TestARunningSpenderPays(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+// A spender that runs carries a payment from its order to a node without anybody's step, and wakes anyone who sends
+// events.
+func TestARunningSenderPays(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		running, cancel := context.WithCancel(ctx)
 		settled, ended := make(chan struct{}, 100), make(chan error, 1)
-		r.spender.Settled, r.spender.Pace = func() { settled <- struct{}{} }, 1
-		go func() { ended <- r.spender.Run(running, r.lease) }()
+		r.sender.Settled, r.sender.Pace = func() { settled <- struct{}{} }, 1
+		go func() { ended <- r.sender.Run(running, r.lease) }()
 		<-settled
 		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast {
 			t.Errorf("when a node has taken it, it is %s", got.Status)
@@ -39,28 +40,29 @@ func TestARunningSpenderPays(t *testing.T) {
 }
 
 // One that lost the lead while a payment is to be settled says so, and does nothing else: another one goes on.
-func TestALeadThatIsLostEndsTheStep(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestALeaseThatIsLostEndsTheStep(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
 		r.chain.Mine(4)
 		r.catchUp()
 		r.overthrow()
-		drafts := &asked{Chain: r.chain}
-		r.spender.Chain = drafts
-		if err := r.spender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
+		builds := &asked{Chain: r.chain}
+		r.sender.Chain = builds
+		if err := r.sender.Step(ctx, r.lease); !errors.Is(err, store.ErrLeaseLost) {
 			t.Errorf("the step ends with %v", err)
 		}
-		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || drafts.drafts > 0 {
-			t.Errorf("the withdrawal is %s, %d transactions were drafted", got.Status, drafts.drafts)
+		if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || builds.builds > 0 {
+			t.Errorf("the withdrawal is %s, %d transactions were drafted", got.Status, builds.builds)
 		}
 	})
 }
 
-// Payments do not wait for each other's blocks: the second is built on the change of the first, which is in no block yet.
+// Payments do not wait for each other's blocks: the second is built on the change of the first, which is in no block
+// yet.
 func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
@@ -69,7 +71,8 @@ func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
 		r.step()
 		second := r.order(100_000_000, r.chain.Named("two"))
 		r.step()
-		if a, b := r.now(first), r.now(second); a.Status != bursar.WithdrawalBroadcast || b.Status != bursar.WithdrawalBroadcast || a.TxID == b.TxID {
+		if a, b := r.now(first), r.now(second); a.Status != bursar.WithdrawalBroadcast ||
+			b.Status != bursar.WithdrawalBroadcast || a.TxID == b.TxID {
 			t.Errorf("before any block the first is %s and the second %s", a.Status, b.Status)
 		}
 		r.settle()
@@ -77,15 +80,16 @@ func TestAPaymentIsBuiltOnTheChangeOfOneThatIsInNoBlock(t *testing.T) {
 	})
 }
 
-// A signer that its operator has halted refuses everything. That is no alarm about each payment: they wait, and are paid once it
-// signs again.
+// A signer that its operator has halted refuses everything. That is no alarm about each payment: they wait, and are
+// paid once it signs again.
 func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.fund()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
-		real := r.spender.Signer
-		r.spender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx, error) {
+		real := r.sender.Signer
+		r.sender.Signer = signerFunc(func(context.Context, bursar.ChainID, chain.TxRequest, chain.UnsignedTx) (chain.SignedTx,
+			error) {
 			return chain.SignedTx{}, &signer.RefusalError{Reason: signer.ReasonHalted}
 		})
 		r.step()
@@ -94,7 +98,7 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 		if len(open) != 1 || open[0].Status != bursar.OutgoingNew || open[0].Error == "" {
 			t.Errorf("what is open is %+v", open)
 		}
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("the withdrawal is %s", got)
@@ -103,9 +107,10 @@ func TestAHaltedSignerRaisesNoAlarm(t *testing.T) {
 	})
 }
 
-// A UTXO leaves its chain while a transaction over it is drafted: nothing is reserved, and the payment is made of others.
-func TestADraftOverAUTXOThatLeavesMeanwhileIsDropped(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+// A UTXO leaves its chain while a transaction over it is drafted: nothing is reserved, and the payment is made of
+// others.
+func TestATransactionOverAUTXOThatIsReorgedOutIsDropped(t *testing.T) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 300_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 700_000_000)
@@ -115,18 +120,18 @@ func TestADraftOverAUTXOThatLeavesMeanwhileIsDropped(t *testing.T) {
 		r.chain.Mine(3)
 		r.step()
 		w := r.order(200_000_000, r.chain.Named("outside"))
-		drafting := &asked{Chain: r.chain}
-		drafting.meanwhile = func() {
-			drafting.meanwhile = nil
+		building := &asked{Chain: r.chain}
+		building.meanwhile = func() {
+			building.meanwhile = nil
 			r.undo(gone, gone)
 			r.chain.Mine(1)
 			r.catchUp()
 		}
-		r.spender.Chain = drafting
+		r.sender.Chain = building
 		r.trouble = true
-		r.check(r.spender.Step(ctx, r.lease))
-		if got := r.now(w); got.TxID != "" || drafting.sent > 0 {
-			t.Errorf("it was signed as %q and sent %d times", got.TxID, drafting.sent)
+		r.check(r.sender.Step(ctx, r.lease))
+		if got := r.now(w); got.TxID != "" || building.sent > 0 {
+			t.Errorf("it was signed as %q and sent %d times", got.TxID, building.sent)
 		}
 		r.wantUnreserved("a coin left the chain while the draft was made")
 		r.resumeAll()
@@ -137,22 +142,22 @@ func TestADraftOverAUTXOThatLeavesMeanwhileIsDropped(t *testing.T) {
 	})
 }
 
-// Signed bytes that no node has been sent expire while a halt holds them. What they would have paid waits again, and is paid once
-// after the halt.
+// Signed bytes that no node has been sent expire while a halt holds them. What they would have paid waits again, and is
+// paid once after the halt.
 func TestSignedBytesThatExpireDuringAHaltPayNobody(t *testing.T) {
-	each(t, expiring, func(t *testing.T, r *rig) {
+	each(t, expiring, func(t *testing.T, r *harness) {
 		before, to := r.prepare(), r.chain.Named("outside")
 		r.settle()
 		w := r.order(300_000_000, to)
 		halt := byAnn(store.HaltChain(r.chain.Capabilities().ID))
-		r.spender.Chain = &sentNowhere{asked{Chain: r.chain}}
+		r.sender.Chain = &sentNowhere{asked{Chain: r.chain}}
 		r.trouble = true
 		r.step()
 		first := r.now(w)
 		if first.Status != bursar.WithdrawalSigned {
 			t.Fatalf("it is %s", first.Status)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.halt(halt)
 		r.blocks(12)
 		if got := r.now(w); got.Status != bursar.WithdrawalQueued || got.TxID != "" {

@@ -15,8 +15,8 @@ type share struct {
 	name bursar.OutgoingShare
 	sent int // how many that are built or sent one step looks at
 	due  int // how many of each currency that are not drafted yet one step looks at
-	// vain is how many of each currency one step drafts in vain. Who lacks what the others lack too is looked past, and comes
-	// behind them at the next step.
+	// vain is how many of each currency one step drafts in vain. Who lacks what the others lack too is looked past, and
+	// comes behind them at the next step.
 	vain int
 }
 
@@ -28,15 +28,17 @@ var shares = []share{
 	{bursar.ShareSweep, 64, 16, 16},
 }
 
-// room is how many further transactions of a share may wait in no block from the hot address. Each share has places that no
-// other takes, so that neither top-ups nor refunds wait for the end of a rush of withdrawals, or the other way round.
+// room is how many further transactions of a share may wait in no block from the hot address. Each share has places
+// that no other takes, so that neither top-ups nor refunds wait for the end of a rush of withdrawals, or the other way
+// round.
 func (s *Sender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingShare]int) int {
 	all := max(1, s.Chain.Capabilities().MaxPending)
 	total := 0
 	for _, n := range occupied {
 		total += n
 	}
-	least := map[bursar.OutgoingShare]int{bursar.ShareRefund: max(1, all/8), bursar.ShareTopUp: max(1, all/4), bursar.ShareSweep: max(1, all/8)}
+	least := map[bursar.OutgoingShare]int{bursar.ShareRefund: max(1, all/8), bursar.ShareTopUp: max(1, all/4),
+		bursar.ShareSweep: max(1, all/8)}
 	most, own := least[name]
 	if !own {
 		if most = all; s.Chain.Capabilities().Model == chain.AccountModel {
@@ -47,8 +49,8 @@ func (s *Sender) room(name bursar.OutgoingShare, occupied map[bursar.OutgoingSha
 	return min(most-occupied[name], all-total)
 }
 
-// advanceAll takes the outgoing transactions of every share one step further. An outgoing transaction's trouble holds up no other, and a share's none of the
-// other shares; it is noted with the outgoing transaction.
+// advanceAll takes the outgoing transactions of every share one step further. An outgoing transaction's trouble holds
+// up no other, and a share's none of the other shares; it is noted with the outgoing transaction.
 func (s *Sender) advanceAll(ctx context.Context, lease store.Lease, state store.ChainState) error {
 	var failed error
 	for i := range shares {
@@ -85,12 +87,14 @@ func (s *Sender) advanceShare(ctx context.Context, lease store.Lease, state stor
 	return failed
 }
 
-// advanceSent takes up what is built or sent where the last step ended, so that all of it is come to, however much it is.
+// advanceSent takes up what is built or sent where the last step ended, so that all of it is come to, however much it
+// is.
 func (s *Sender) advanceSent(ctx context.Context, lease store.Lease, state store.ChainState, part share) error {
 	var open []bursar.OutgoingTx
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		id, last := s.Chain.Capabilities().ID, s.last[part.name]
-		if open, err = tx.Outgoing().UnderWay(ctx, id, part.name, last, part.sent); err != nil || len(open) == part.sent || last == 0 {
+		if open, err = tx.Outgoing().UnderWay(ctx, id, part.name, last, part.sent); err != nil || len(open) == part.sent ||
+			last == 0 {
 			return err
 		}
 		first, err := tx.Outgoing().UnderWay(ctx, id, part.name, 0, part.sent-len(open))
@@ -114,7 +118,9 @@ func (s *Sender) advanceSent(ctx context.Context, lease store.Lease, state store
 }
 
 // advanceNew drafts what is new of a currency: as much as has room, and as long as not too much of it was in vain.
-func (s *Sender) advanceNew(ctx context.Context, lease store.Lease, state store.ChainState, part share, currency bursar.CurrencyCode) error {
+func (s *Sender) advanceNew(
+	ctx context.Context, lease store.Lease, state store.ChainState, part share, currency bursar.CurrencyCode,
+) error {
 	id := s.Chain.Capabilities().ID
 	var due []bursar.OutgoingTx
 	var occupied map[bursar.OutgoingShare]int
@@ -160,8 +166,11 @@ func (s *Sender) advanceOne(ctx context.Context, lease store.Lease, state store.
 	return err
 }
 
-// advanceNoted is advance, and notes a trouble with the outgoing transaction. It returns an error where others could not go on either.
-func (s *Sender) advanceNoted(ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx) (bursar.OutgoingTx, error) {
+// advanceNoted is advance, and notes a trouble with the outgoing transaction. It returns an error where others could
+// not go on either.
+func (s *Sender) advanceNoted(
+	ctx context.Context, lease store.Lease, state store.ChainState, p bursar.OutgoingTx,
+) (bursar.OutgoingTx, error) {
 	after, err := s.advance(ctx, lease, state, p)
 	if err != nil && stops(ctx, err) {
 		return after, err

@@ -32,7 +32,7 @@ func (d *diverted) After(ctx context.Context, last chain.BlockRef, limit int, wa
 // A token that pays somebody else has not paid: the customer gets all back, and what is gone is the operator's loss.
 // The operator reads what became of it.
 func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.follower.Chain = &diverted{r.chain, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
 			Contract: token.Contract, Amount: bursar.Units(4_000_000)}}
@@ -61,7 +61,7 @@ func TestATokenThatPaysOthersIsRefundedAndALoss(t *testing.T) {
 
 // A customer whose payment a token has cut reads what arrived.
 func TestAShortPaymentSaysWhatArrived(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
 		if got := r.now(w).Error; !strings.Contains(got, "delivered 9.90 TOKEN of 10.00 TOKEN; the rest was given back") {
@@ -72,7 +72,7 @@ func TestAShortPaymentSaysWhatArrived(t *testing.T) {
 
 // An account that a shorter payment on the next branch has not made whole stays frozen.
 func TestAShortPaymentThatGivesBackLessEndsNoFreeze(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
 		_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "70.1",
@@ -93,7 +93,7 @@ func TestAShortPaymentThatGivesBackLessEndsNoFreeze(t *testing.T) {
 
 // A payment that stands in no order by what the database says of it is not taken for one that a token cut.
 func TestAPaymentOfNoOrderIsNotShort(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.forged = true
 		r.fund()
 		r.settle()

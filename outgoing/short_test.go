@@ -11,25 +11,30 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// payToken credits an account with 80 of a token and pays 10 of it out, under the given manners of the token, until that is final.
-func (r *rig) payToken(token bursar.Currency, manners sim.Manners) bursar.Withdrawal {
+// payToken credits an account with 80 of a token and pays 10 of it out, under the given manners of the token, until
+// that is final.
+func (r *harness) payToken(token bursar.Currency, manners sim.Manners) bursar.Withdrawal {
 	r.t.Helper()
 	r.step()
 	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
+	r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+		Amount: bursar.Units(80_000_000)})
 	r.settle()
 	r.chain.SetManners(token.Contract, manners)
-	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+	w, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10",
+		Address: r.chain.Named("outside")})
 	r.must(err)
 	r.settle()
 	return w
 }
 
-func (r *rig) wantToken(token bursar.Currency, available, losses string) {
+func (r *harness) wantToken(token bursar.Currency, available, losses string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		for account, want := range map[ledger.Account]string{ledger.Available(r.accounts[0]): available, ledger.Losses: losses} {
+		for account, want := range map[ledger.Account]string{ledger.Available(r.accounts[0]): available,
+			ledger.Losses: losses} {
 			b, err := tx.Ledger().Balance(ctx, account, token.Code)
 			if err != nil {
 				return err
@@ -44,7 +49,7 @@ func (r *rig) wantToken(token bursar.Currency, available, losses string) {
 
 // A token that returns false has paid nobody, though its transaction succeeded: the customer gets all back, once.
 func TestATokenThatReturnsFalseIsRefunded(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{False: true})
 		if got := r.now(w); got.Status != bursar.WithdrawalFailed || got.Error == "" {
@@ -57,10 +62,11 @@ func TestATokenThatReturnsFalseIsRefunded(t *testing.T) {
 	})
 }
 
-// A token that takes a fee on transfer delivers less: the customer pays for what arrived, and the token's fee is the operator's
-// loss. The currency pays nothing more until somebody has looked. A reorganisation deeper than finality takes it all back.
+// A token that takes a fee on transfer delivers less: the customer pays for what arrived, and the token's fee is the
+// operator's loss. The currency pays nothing more until somebody has looked. A reorganisation deeper than finality
+// takes it all back.
 func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
 		if got := r.chain.Balance(r.chain.Named("outside"), token.Contract); got != bursar.Units(9_900_000) {
@@ -72,7 +78,8 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 		r.wantToken(token, "70100000", "100000")
 		r.wantAlarms("payout_short")
 		r.must(r.reconcile())
-		again, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("second")})
+		again, err := r.withdrawals.Request(ctx,
+			withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("second")})
 		for range 5 {
 			r.chain.Mine(1)
 			r.step()
@@ -97,7 +104,7 @@ func TestATokenThatTakesAFeeIsNoFullPayment(t *testing.T) {
 }
 
 // sweepToken has a deposit of 80 of a token swept under the given manners of the token, until that is final.
-func (r *rig) sweepToken(token bursar.Currency, manners sim.Manners) bursar.Wallet {
+func (r *harness) sweepToken(token bursar.Currency, manners sim.Manners) bursar.Wallet {
 	r.t.Helper()
 	r.step()
 	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -110,7 +117,7 @@ func (r *rig) sweepToken(token bursar.Currency, manners sim.Manners) bursar.Wall
 }
 
 // sweepOf is the newest settled sweep of an address.
-func (r *rig) sweepOf(base string) (found bursar.OutgoingTx) {
+func (r *harness) sweepOf(base string) (found bursar.OutgoingTx) {
 	r.t.Helper()
 	_, latest := r.chain.Heights()
 	r.view(func(tx *store.Tx) error {
@@ -137,7 +144,7 @@ func TestASweepThatDeliversLessIsALoss(t *testing.T) {
 		fee    uint64
 		losses string
 	}{{0, "0"}, {10_000, "800000"}, {20_000, "1600000"}} {
-		each(t, numbered, func(t *testing.T, r *rig) {
+		each(t, numbered, func(t *testing.T, r *harness) {
 			token := r.withToken()
 			w := r.sweepToken(token, sim.Manners{Fee: 10_000})
 			r.wantToken(token, "80000000", "800000")
@@ -164,7 +171,7 @@ func TestASweepThatDeliversLessIsALoss(t *testing.T) {
 
 // A token that returns false has swept nothing: it is at its address still, no loss, and swept again after the halt.
 func TestASweepThatDeliversNothingIsMadeAgain(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.sweepToken(token, sim.Manners{False: true})
 		r.wantToken(token, "80000000", "0")
@@ -193,7 +200,7 @@ func TestASweepThatDeliversNothingIsMadeAgain(t *testing.T) {
 }
 
 // wantShort checks whether a currency is halted because its token delivered less than was paid.
-func (r *rig) wantShort(token bursar.Currency, want bool) {
+func (r *harness) wantShort(token bursar.Currency, want bool) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		halts, err := tx.Halts().Of(ctx, store.HaltCurrency(token.Code))
@@ -204,10 +211,10 @@ func (r *rig) wantShort(token bursar.Currency, want bool) {
 	})
 }
 
-// What a short payment gave back was spent, and its block is reorged out: the account is below zero and frozen, until the next
-// branch is as short and gives it back again.
+// What a short payment gave back was spent, and its block is reorged out: the account is below zero and frozen, until
+// the next branch is as short and gives it back again.
 func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.payToken(token, sim.Manners{Fee: 10_000})
 		r.wantToken(token, "70100000", "100000")
@@ -233,20 +240,24 @@ func TestAShortPaymentThatGivesBackAgainEndsTheFreeze(t *testing.T) {
 	})
 }
 
-// What a token did not deliver is no difference between the books and the chain, in the blocks before it is booked either.
+// What a token did not deliver is no difference between the books and the chain, in the blocks before it is booked
+// either.
 func TestAShortTransferIsReconciledBeforeItIsBooked(t *testing.T) {
 	for name, manners := range map[string]sim.Manners{"false": {False: true}, "fee": {Fee: 10_000}, "whole": {}} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				token := r.withToken()
 				r.step()
 				r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
-				r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
-				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract, Amount: bursar.Units(80_000_000)})
+				r.chain.Pay(chain.Payment{Address: r.walletOf(0, token.Code).Address, Contract: token.Contract,
+					Amount: bursar.Units(80_000_000)})
+				r.chain.Pay(chain.Payment{Address: bursar.Address{Base: r.hot.Base}, Contract: token.Contract,
+					Amount: bursar.Units(80_000_000)})
 				r.chain.Mine(5)
 				r.catchUp()
 				r.chain.SetManners(token.Contract, manners)
-				_, err := r.withdrawals.Request(ctx, withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
+				_, err := r.withdrawals.Request(ctx,
+					withdrawal.Order{Account: r.accounts[0], Currency: token.Code, Amount: "10", Address: r.chain.Named("outside")})
 				r.must(err)
 				for range 12 {
 					r.step()

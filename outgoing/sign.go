@@ -17,7 +17,7 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 	if err != nil {
 		return p, err
 	}
-	draft, err := readUnsigned(p)
+	unsigned, err := readUnsigned(p)
 	if err != nil {
 		return p, err
 	}
@@ -29,14 +29,15 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 			return p, fmt.Errorf("count the signature: %w", err)
 		}
 	}
-	signed, err := s.Signer.Sign(ctx, p.Chain, order, draft)
+	signed, err := s.Signer.Sign(ctx, p.Chain, order, unsigned)
 	if err != nil {
 		if s.Marks != nil {
 			s.Marks.Unsigned(p.Chain, p.ID)
 		}
-		return s.cannotSign(ctx, lease, p, order, draft, err)
+		return s.cannotSign(ctx, lease, p, order, unsigned, err)
 	}
-	after, err := s.store(ctx, passage{p, order, stepSign, lease}, signedVersion{draft, signed, 0}, bursar.OutgoingSigned)
+	after, err := s.store(ctx, passage{p, order, stepSign, lease}, signedVersion{unsigned, signed, 0},
+		bursar.OutgoingSigned)
 	var held *HeldError
 	if s.Marks != nil && (errors.As(err, &held) || errors.Is(err, errRecalled) || errors.Is(err, errEarlierReturn)) {
 		s.Marks.Unsigned(p.Chain, p.ID) // the bytes were dropped
@@ -46,19 +47,22 @@ func (s *Sender) sign(ctx context.Context, lease store.Lease, p bursar.OutgoingT
 
 // signedVersion is a version of an outgoing transaction that was just signed.
 type signedVersion struct {
-	draft  chain.UnsignedTx
-	signed chain.SignedTx
-	at     uint64 // the height at which it is going to be sent; 0: it has to be sent first
+	unsigned chain.UnsignedTx
+	signed   chain.SignedTx
+	at       uint64 // the height at which it is going to be sent; 0: it has to be sent first
 }
 
-// store keeps a version of the outgoing transaction: its bytes, its id, and the change that it will bring. It keeps nothing where another
-// version is in a block already, and where the gate closed while it was signed: those bytes are then neither kept nor sent.
-func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus) (bursar.OutgoingTx, error) {
-	text, err := encodeUnsigned(b.draft)
+// store keeps a version of the outgoing transaction: its bytes, its id, and the change that it will bring. It keeps
+// nothing where another version is in a block already, and where the gate closed while it was signed: those bytes are
+// then neither kept nor sent.
+func (s *Sender) store(
+	ctx context.Context, p passage, b signedVersion, next bursar.OutgoingStatus,
+) (bursar.OutgoingTx, error) {
+	text, err := encodeUnsigned(b.unsigned)
 	if err != nil {
-		return p.spend, err
+		return p.outgoingTx, err
 	}
-	after, err := s.change(ctx, p.lease, p.spend, func(tx *store.Tx, now bursar.OutgoingTx) error {
+	after, err := s.change(ctx, p.lease, p.outgoingTx, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		if now.Height > 0 {
 			return nil
 		}
@@ -68,12 +72,20 @@ func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bur
 		if err := tx.UTXOs().ForgetChange(ctx, now.ID); err != nil { // of a version that this one replaces
 			return err
 		}
-		if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: b.signed.TxID, Unsigned: text, Raw: b.signed.Raw}); err != nil {
+		if err := tx.Outgoing().AddVersion(ctx, now,
+			store.Version{TxID: b.signed.TxID, Unsigned: text, Raw: b.signed.Raw}); err != nil {
 			return err
 		}
 		for _, c := range b.signed.Change {
-			coin := store.Coin{Claim: c.Outpoint, Base: c.Source.Base, Branch: c.Source.Key.Branch, Index: c.Source.Key.Index, Amount: c.Amount, MadeBy: now.ID}
-			if err := tx.UTXOs().Put(ctx, now.Chain, coin); err != nil {
+			utxo := store.Coin{
+				Claim:  c.Outpoint,
+				Base:   c.Source.Base,
+				Branch: c.Source.Key.Branch,
+				Index:  c.Source.Key.Index,
+				Amount: c.Amount,
+				MadeBy: now.ID,
+			}
+			if err := tx.UTXOs().Put(ctx, now.Chain, utxo); err != nil {
 				return err
 			}
 		}
@@ -84,15 +96,15 @@ func (s *Sender) store(ctx context.Context, p passage, b signedVersion, next bur
 			return err
 		}
 		now.Unsigned, now.Error, now.TxID, now.SentAt = text, "", b.signed.TxID, b.at
-		s.log(tx, "spend signed", now, "fee", b.draft.Fee)
+		s.log(tx, "spend signed", now, "fee", b.unsigned.Fee)
 		return tx.Outgoing().SetStatus(ctx, now, next)
 	})
 	return after, err
 }
 
 // nameWithdrawals notes with the withdrawals of an outgoing transaction which transaction pays them.
-func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursar.ID, txID string) error {
-	withdrawals, err := tx.Withdrawals().PaidBy(ctx, spend)
+func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, outgoingID bursar.ID, txID string) error {
+	withdrawals, err := tx.Withdrawals().PaidBy(ctx, outgoingID)
 	if err != nil {
 		return err
 	}
@@ -104,10 +116,11 @@ func (s *Sender) nameWithdrawals(ctx context.Context, tx *store.Tx, spend bursar
 	return nil
 }
 
-// cannotSign gives back the claims of an unsigned transaction that the signer refuses: nothing of it was signed, so it can pay nobody.
-// The order stays, and is drafted again; the operator is told. Several withdrawals that are too much for the hour go back
-// into the queue, to be tried in smaller company.
-func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest, draft chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
+// cannotSign gives back the claims of an unsigned transaction that the signer refuses: nothing of it was signed, so it
+// can pay nobody. The order stays, and is drafted again; the operator is told. Several withdrawals that are too much
+// for the hour go back into the queue, to be tried in smaller company.
+func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, order chain.TxRequest,
+	unsigned chain.UnsignedTx, cause error) (bursar.OutgoingTx, error) {
 	var refused *signer.RefusalError
 	if !errors.As(cause, &refused) {
 		return p, fmt.Errorf("sign: %w", cause)
@@ -118,14 +131,19 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 		s.Log.Error("signer refused a draft", "spend", p.ID, "chain", p.Chain, "error", cause)
 	}
 	after, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
-		if err := s.giveBack(ctx, tx, now, draft.Reservations); err != nil {
+		if err := s.giveBack(ctx, tx, now, unsigned.Reservations); err != nil {
 			return err
 		}
 		now.Unsigned, now.Error = nil, cause.Error()
 		if err := tx.Outgoing().SetStatus(ctx, now, bursar.OutgoingNew); err != nil || smaller || halted {
 			return err
 		}
-		return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "signer_refused", Ref: p.ID.String(), Message: cause.Error()})
+		return tx.Alarms().Raise(ctx, store.Alarm{
+			Chain:   p.Chain,
+			Kind:    "signer_refused",
+			Ref:     p.ID.String(),
+			Message: cause.Error(),
+		})
 	})
 	if err == nil && smaller {
 		s.batch[p.Currency] = max(1, len(order.Payments)/2)
@@ -138,7 +156,7 @@ func (s *Sender) cannotSign(ctx context.Context, lease store.Lease, p bursar.Out
 }
 
 // giveBack frees the claims of an outgoing transaction that can pay nobody, so that the next draft uses its nonce.
-func (s *Sender) giveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, claims []string) error {
+func (s *Sender) giveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, resources []string) error {
 	if isVoiding(p) && p.Status == bursar.OutgoingReserved {
 		return nil // what was moved to it stays with it: others must not take it meanwhile
 	}
@@ -151,8 +169,8 @@ func (s *Sender) giveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx
 	if moved, err := tx.Reservations().MovedFrom(ctx, p.ID); err != nil || len(moved) > 0 {
 		return err // what has made it void has used its nonce
 	}
-	for _, claim := range claims {
-		nonce, is := nonceOf(p.Base, claim)
+	for _, resource := range resources {
+		nonce, is := nonceOf(p.Base, resource)
 		if !is {
 			continue
 		}

@@ -30,12 +30,12 @@ type diary struct {
 }
 
 func (d *diary) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest,
-	draft chain.UnsignedTx) (chain.SignedTx, error) {
+	unsigned chain.UnsignedTx) (chain.SignedTx, error) {
 	d.lines = append(d.lines, "signed")
 	if d.signer != nil {
 		return chain.SignedTx{}, d.signer
 	}
-	signed, err := d.Signer.Sign(ctx, id, order, draft)
+	signed, err := d.Signer.Sign(ctx, id, order, unsigned)
 	if d.halt != nil {
 		d.halt()
 	}
@@ -64,24 +64,24 @@ func (j journalOf) PaidBy(context.Context, *store.Tx, bursar.OutgoingTx, []bursa
 // its bytes.
 func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 	for name, c := range map[string]struct {
-		set    func(r *rig, d *diary)
+		set    func(r *harness, d *diary)
 		lines  string
 		status bursar.OutgoingStatus
 		reads  string
 	}{
-		"it is signed": {func(*rig, *diary) {}, "noted signed", bursar.OutgoingSent, ""},
-		"the journal cannot note it": {func(_ *rig, d *diary) { d.sign = errors.New("the disk is full") },
+		"it is signed": {func(*harness, *diary) {}, "noted signed", bursar.OutgoingSent, ""},
+		"the journal cannot note it": {func(_ *harness, d *diary) { d.sign = errors.New("the disk is full") },
 			"noted", bursar.OutgoingReserved, "count the signature: the disk is full"},
-		"the signer is away": {func(_ *rig, d *diary) { d.signer = errAway },
+		"the signer is away": {func(_ *harness, d *diary) { d.signer = errAway },
 			"noted signed dropped", bursar.OutgoingReserved, "sign: the signer does not answer"},
-		"the signer refuses": {func(_ *rig, d *diary) {
+		"the signer refuses": {func(_ *harness, d *diary) {
 			d.signer = &signer.RefusalError{Reason: signer.ReasonFee, Detail: "too much"}
 		}, "noted signed dropped", bursar.OutgoingNew, "fee_above_limit: too much"},
-		"a halt begins meanwhile": {func(r *rig, d *diary) { d.halt = func() { r.halt(byAnn(store.HaltAll)) } },
+		"a halt begins meanwhile": {func(r *harness, d *diary) { d.halt = func() { r.halt(byAnn(store.HaltAll)) } },
 			"noted signed dropped", bursar.OutgoingReserved, "halted by ann"},
-		"the commit fails": {func(r *rig, d *diary) {
+		"the commit fails": {func(r *harness, d *diary) {
 			d.halt = func() {
-				r.spender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
+				r.sender.DB = r.db.As(r.db.Now, store.Conduct{Before: func(_ context.Context, at store.Point, _ string) error {
 					if at == store.Committing {
 						return errors.New("the connection broke")
 					}
@@ -91,16 +91,16 @@ func TestTheJournalKeepsWhatMayBeSigned(t *testing.T) {
 		}, "noted signed", bursar.OutgoingReserved, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			both(t, func(t *testing.T, r *rig) {
+			both(t, func(t *testing.T, r *harness) {
 				r.prepare()
 				r.settle()
 				w := r.order(300_000_000, r.chain.Named("outside"))
-				d := &diary{Signer: r.spender.Signer}
-				r.spender.Signer, r.spender.Marks = d, journalOf{d}
+				d := &diary{Signer: r.sender.Signer}
+				r.sender.Signer, r.sender.Marks = d, journalOf{d}
 				c.set(r, d)
-				_ = r.spender.Step(ctx, r.lease)
-				r.spender.DB = r.db
-				p := r.spendNow(r.now(w).SpendID)
+				_ = r.sender.Step(ctx, r.lease)
+				r.sender.DB = r.db
+				p := r.spendNow(r.now(w).OutgoingID)
 				if got := strings.Join(d.lines, " "); got != c.lines {
 					t.Errorf("the journal and the signer read %q, want %q", got, c.lines)
 				}
@@ -122,11 +122,11 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 			var was bursar.OutgoingStatus
 			var w bursar.Withdrawal
 			halted, signed, seen := false, false, map[string]int{}
-			atEachMoment(t, config, func(r *rig) func() {
+			atEachMoment(t, config, func(r *harness) func() {
 				r.prepare()
 				r.settle()
 				w, was, halted, signed = r.order(300_000_000, r.chain.Named("outside")), "", false, false
-				r.spender.Signer = watched{r.spender.Signer, func(chain.UnsignedTx) { signed = signed || halted }}
+				r.sender.Signer = watched{r.sender.Signer, func(chain.UnsignedTx) { signed = signed || halted }}
 				return func() {
 					if open := r.open(); len(open) > 0 {
 						was = open[0].Status
@@ -134,7 +134,7 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 					halted = true
 					r.halt(byAnn(store.HaltAll))
 				}
-			}, func(r *rig) {
+			}, func(r *harness) {
 				unsigned := was == bursar.OutgoingNew || was == bursar.OutgoingReserved
 				if open := r.open(); halted && unsigned && open[0].Status != was {
 					t.Errorf("a halt began when it was %s, and then it is %s", was, open[0].Status)
@@ -156,29 +156,29 @@ func TestAHaltMayBeginAtAnyMoment(t *testing.T) {
 }
 
 // unconfirmed returns the change of ours that is in no block and that another transaction may be built on.
-func (r *rig) unconfirmed() (claims []string) {
+func (r *harness) unconfirmed() (resources []string) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
 		_, latest := r.chain.Heights()
-		coins, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 0, uint64(latest), bursar.ID{9}, 100)
-		for _, c := range coins {
+		utxos, err := tx.UTXOs().Spendable(ctx, r.chain.Capabilities().ID, 0, uint64(latest), bursar.ID{9}, 100)
+		for _, c := range utxos {
 			if c.Height == 0 {
-				claims = append(claims, c.Claim)
+				resources = append(resources, c.Claim)
 			}
 		}
 		return err
 	})
-	return claims
+	return resources
 }
 
 // The change of a version that was replaced is gone: nothing is built on it.
 func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.must(r.spender.Step(ctx, r.lease))
-		first, change := r.spendNow(r.now(w).SpendID), r.unconfirmed()
+		r.must(r.sender.Step(ctx, r.lease))
+		first, change := r.spendNow(r.now(w).OutgoingID), r.unconfirmed()
 		if len(change) != 1 || !strings.HasPrefix(change[0], first.TxID) {
 			t.Fatalf("the change of %s is %q", first.TxID, change)
 		}
@@ -189,7 +189,8 @@ func TestTheChangeOfAReplacedVersionIsGone(t *testing.T) {
 			p = r.spendNow(first.ID)
 		}
 		if p.Versions != 2 || p.SentAt <= first.SentAt || bytes.Equal(p.Unsigned, first.Unsigned) {
-			t.Errorf("it is of %d versions, sent at %d, first at %d, its draft %s", p.Versions, p.SentAt, first.SentAt, p.Unsigned)
+			t.Errorf("it is of %d versions, sent at %d, first at %d, its draft %s", p.Versions, p.SentAt, first.SentAt,
+				p.Unsigned)
 		}
 		r.view(func(tx *store.Tx) error {
 			there, err := tx.UTXOs().StillSpendable(ctx, p.Chain, change)
@@ -220,26 +221,26 @@ func TestARefusalOfTheSigner(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				r := newRig(t, db, coined)
+				r := newHarness(t, db, coined)
 				r.prepare()
 				r.settle()
 				for i := range c.orders {
 					r.order(1_000_000, r.chain.Named(fmt.Sprint("receiver ", i)))
 				}
-				real := r.spender.Signer
-				r.spender.Signer = &diary{signer: &signer.RefusalError{Reason: c.reason, Detail: "of a test"}}
-				r.must(r.spender.Step(ctx, r.lease))
+				real := r.sender.Signer
+				r.sender.Signer = &diary{signer: &signer.RefusalError{Reason: c.reason, Detail: "of a test"}}
+				r.must(r.sender.Step(ctx, r.lease))
 				r.wantAlarms(c.alarms...)
 				if c.next == c.orders {
 					r.wantUnreserved(string(c.reason) + ": of a test")
 				}
 				var signed []int
-				r.spender.Signer = watched{real, func(draft chain.UnsignedTx) {
-					contents, err := r.chain.Inspect(draft.Bytes)
+				r.sender.Signer = watched{real, func(unsigned chain.UnsignedTx) {
+					contents, err := r.chain.Inspect(unsigned.Bytes)
 					r.must(err)
 					signed = append(signed, len(contents.Payments)-1) // beside the change
 				}}
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if !slices.Equal(signed, []int{c.next}) {
 					t.Errorf("then transactions of %v payments are signed, want %d", signed, c.next)
 				}

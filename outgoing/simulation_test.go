@@ -12,10 +12,10 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// play drives a rig through random payments, withdrawals, reorganisations, faults and crashes, and remembers what each
-// outsider was promised.
-type play struct {
-	*rig
+// simulatedRun drives a rig through random payments, withdrawals, reorganisations, faults and crashes, and remembers
+// what each outsider was promised.
+type simulatedRun struct {
+	*harness
 	random   *rand.Rand
 	wallets  []bursar.Wallet
 	promised map[string]bursar.ID // withdrawal by the address that only it pays
@@ -23,7 +23,7 @@ type play struct {
 	dropped  []string
 }
 
-func (p *play) act() {
+func (p *simulatedRun) act() {
 	switch n := p.random.IntN(20); {
 	case n < 2:
 		p.wallets = append(p.wallets, p.wallet(p.random.IntN(3)))
@@ -43,7 +43,7 @@ func (p *play) act() {
 	}
 }
 
-func (p *play) order() {
+func (p *simulatedRun) order() {
 	to := p.chain.Named(fmt.Sprint("outsider ", len(p.promised)))
 	w, err := p.withdraw(p.random.IntN(3), p.random.Uint64N(20_000_000)+500, to)
 	if err == nil {
@@ -54,7 +54,7 @@ func (p *play) order() {
 }
 
 // reorg mostly stays above finality; now and then it takes back what was credited.
-func (p *play) reorg() {
+func (p *simulatedRun) reorg() {
 	depth := 1 + p.random.IntN(2)
 	if p.random.IntN(6) == 0 {
 		depth = 5
@@ -73,7 +73,7 @@ func (p *play) reorg() {
 	p.dropped = append(p.dropped, drop...)
 }
 
-func (p *play) height() uint64 {
+func (p *simulatedRun) height() uint64 {
 	head, err := p.chain.Head(ctx)
 	if err != nil {
 		return 0
@@ -81,11 +81,12 @@ func (p *play) height() uint64 {
 	return head.Latest.Height
 }
 
-func (p *play) fault() {
+func (p *simulatedRun) fault() {
 	p.trouble = true
 	switch p.random.IntN(4) {
 	case 0:
-		p.chain.Fail([]sim.Method{sim.Head, sim.After, sim.Draft, sim.Quote, sim.Holdings}[p.random.IntN(5)], 1+p.random.IntN(3), nil)
+		p.chain.Fail([]sim.Method{sim.Head, sim.After, sim.Build, sim.Quote, sim.Holdings}[p.random.IntN(5)],
+			1+p.random.IntN(3), nil)
 	case 1:
 		p.chain.FailBroadcasts(sim.TakenUnknown, 1+p.random.IntN(2))
 	case 2:
@@ -96,13 +97,13 @@ func (p *play) fault() {
 }
 
 // finish ends every fault, brings back what was dropped, and lets everything come to rest.
-func (p *play) finish() {
+func (p *simulatedRun) finish() {
 	p.endTrouble()
 	p.settle()
 	p.settle()
 }
 
-func (p *play) endTrouble() {
+func (p *simulatedRun) endTrouble() {
 	p.chain.ClearFaults()
 	p.chain.Restore(p.dropped...)
 	p.dropped = nil
@@ -111,7 +112,7 @@ func (p *play) endTrouble() {
 }
 
 // judge holds every promise against what the chain did: exactly once and exactly the amount, or refunded and nothing.
-func (p *play) judge() error {
+func (p *simulatedRun) judge() error {
 	if err := p.audit(); err != nil {
 		return err
 	}
@@ -129,14 +130,15 @@ func (p *play) judge() error {
 			want = orders[id].Amount
 		}
 		if got := p.chain.Balance(to, ""); err == nil && got != want {
-			err = fmt.Errorf("withdrawal %s is %s and its receiver holds %s of %s", id, orders[id].Status, got, orders[id].Amount)
+			err = fmt.Errorf("withdrawal %s is %s and its receiver holds %s of %s", id, orders[id].Status, got,
+				orders[id].Amount)
 		}
 	}
 	return err
 }
 
-// Random histories of a chain and its service end with books that equal the chain to the unit, and with every withdrawal
-// paid exactly once or refunded.
+// Random histories of a chain and its service end with books that equal the chain to the unit, and with every
+// withdrawal paid exactly once or refunded.
 func TestRandomHistories(t *testing.T) {
 	seeds := 12
 	if testing.Short() {
@@ -151,7 +153,8 @@ func TestRandomHistories(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
 				t.Parallel()
 				config.Seed = uint64(seed)
-				p := &play{rig: newRig(t, storetest.Open(t, storetest.SQLite(t)), config), promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(uint64(seed), 7))}
+				p := &simulatedRun{harness: newHarness(t, storetest.Open(t, storetest.SQLite(t)), config),
+					promised: map[string]bursar.ID{}, random: rand.New(rand.NewPCG(uint64(seed), 7))}
 				p.step()
 				for i := range 300 {
 					p.act()

@@ -23,9 +23,12 @@ func contents(t *testing.T, url string) [32]byte {
 	}
 	defer db.Close()
 	hash := sha256.New()
-	for _, table := range strings.Fields(column(t, db, `SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)) {
-		list := column(t, db, `SELECT group_concat('quote("' || name || '")', ' || '','' || ') FROM pragma_table_info('`+table+`')`)
-		fmt.Fprintln(hash, table, column(t, db, `SELECT group_concat(row, ';') FROM (SELECT `+list+` AS row FROM "`+table+`" ORDER BY rowid)`))
+	for _, table := range strings.Fields(column(t, db,
+		`SELECT group_concat(name, ' ') FROM sqlite_master WHERE type = 'table'`)) {
+		list := column(t, db, `SELECT group_concat('quote("' || name || '")', ' || '','' || ') FROM pragma_table_info('`+
+			table+`')`)
+		fmt.Fprintln(hash, table, column(t, db, `SELECT group_concat(row, ';') FROM (SELECT `+list+` AS row FROM "`+table+
+			`" ORDER BY rowid)`))
 	}
 	return [32]byte(hash.Sum(nil))
 }
@@ -39,12 +42,13 @@ func column(t *testing.T, db *sql.DB, query string) string {
 	return text.String
 }
 
-// Anyone who lost the lead while it waited for a node or for the signer writes nothing more, whatever it was about to write.
+// Anyone who lost the lead while it waited for a node or for the signer writes nothing more, whatever it was about to
+// write.
 func TestAStaleLeaderWritesNothing(t *testing.T) {
 	for name, config := range map[string]sim.Config{"coins": coined, "nonce": numbered, "expiring": expiring} {
-		for scene, set := range map[string]func(r *rig){
-			"to draft, sign and send": func(r *rig) { r.order(100_000_000, r.chain.Named("outside")) },
-			"to outbid": func(r *rig) {
+		for scene, set := range map[string]func(r *harness){
+			"to draft, sign and send": func(r *harness) { r.order(100_000_000, r.chain.Named("outside")) },
+			"to outbid": func(r *harness) {
 				r.order(100_000_000, r.chain.Named("outside"))
 				r.step()
 				r.chain.SetRate(80)
@@ -53,20 +57,20 @@ func TestAStaleLeaderWritesNothing(t *testing.T) {
 					r.follow()
 				}
 			},
-			"to settle and credit": func(r *rig) {
+			"to settle and credit": func(r *harness) {
 				r.order(100_000_000, r.chain.Named("outside"))
 				r.pay(r.wallet(1).Address, 300_000_000)
 				r.step()
 				r.chain.Mine(3)
 			},
-			"to expire": func(r *rig) {
+			"to expire": func(r *harness) {
 				r.order(100_000_000, r.chain.Named("outside"))
 				r.chain.FailBroadcasts(sim.LostSilently, 100)
 				r.step()
 				r.chain.Mine(14)
 				r.follow()
 			},
-			"to take back": func(r *rig) {
+			"to take back": func(r *harness) {
 				r.order(100_000_000, r.chain.Named("outside"))
 				r.settle()
 				r.chain.Reorg(6)
@@ -80,12 +84,12 @@ func TestAStaleLeaderWritesNothing(t *testing.T) {
 	}
 }
 
-// losesTheLead plays a scene again and again, and has the leader lose the lead at its first call of a node, at its second
-// and so on, until there are no more calls.
-func losesTheLead(t *testing.T, config sim.Config, set func(r *rig)) {
+// losesTheLead plays a scene again and again, and has the leader lose the lead at its first call of a node, at its
+// second and so on, until there are no more calls.
+func losesTheLead(t *testing.T, config sim.Config, set func(r *harness)) {
 	for at := 1; ; at++ {
 		url := storetest.SQLite(t)
-		r := newRig(t, storetest.Open(t, url), config)
+		r := newHarness(t, storetest.Open(t, url), config)
 		r.prepare()
 		r.settle()
 		set(r)
@@ -97,8 +101,9 @@ func losesTheLead(t *testing.T, config sim.Config, set func(r *rig)) {
 				then = contents(t, url)
 			}
 		}
-		r.follower.Chain, r.spender.Chain, r.sweeper.Chain = meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}, meddled{r.chain, meanwhile}
-		r.spender.Signer = watched{r.signer, func(chain.UnsignedTx) { meanwhile() }}
+		r.follower.Chain, r.sender.Chain, r.sweeper.Chain = resolvedBeside{r.chain, meanwhile},
+			resolvedBeside{r.chain, meanwhile}, resolvedBeside{r.chain, meanwhile}
+		r.sender.Signer = watched{r.signer, func(chain.UnsignedTx) { meanwhile() }}
 		r.steps()
 		if calls < at {
 			if at == 1 {
@@ -113,14 +118,14 @@ func losesTheLead(t *testing.T, config sim.Config, set func(r *rig)) {
 }
 
 // steps lets every worker take a step, and ignores what comes of it.
-func (r *rig) steps() {
+func (r *harness) steps() {
 	_, _ = r.follower.Step(ctx, r.lease)
-	_ = r.spender.Step(ctx, r.lease)
+	_ = r.sender.Step(ctx, r.lease)
 	_ = r.sweeper.Step(ctx, r.lease)
 }
 
 // follow lets the follower catch up, and no other worker do anything.
-func (r *rig) follow() {
+func (r *harness) follow() {
 	r.t.Helper()
 	for more := true; more; {
 		var err error
@@ -130,7 +135,7 @@ func (r *rig) follow() {
 }
 
 // overthrow gives the lead to another process.
-func (r *rig) overthrow() {
+func (r *harness) overthrow() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		if err := tx.Leases().Release(ctx, r.lease); err != nil {

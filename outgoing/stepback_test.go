@@ -10,8 +10,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// forgetSpends has the database of a running process forget the one payment that was made, as a failover does that loses commits.
-func (r *rig) forgetSpends() {
+// forgetOutgoing has the database of a running process forget the one payment that was made, as a failover does that
+// loses commits.
+func (r *harness) forgetOutgoing() {
 	r.t.Helper()
 	raw, err := sql.Open("sqlite", strings.TrimPrefix(storetest.URL(r.db), "sqlite:"))
 	r.must(err)
@@ -30,14 +31,14 @@ func (r *rig) forgetSpends() {
 	}
 }
 
-// A database steps back under a running process, whose memory still has the payment for ours. The block that holds it is not
-// passed over for that: the payment is recognised, and nobody is paid twice.
+// A database steps back under a running process, whose memory still has the payment for ours. The block that holds it
+// is not passed over for that: the payment is recognised, and nobody is paid twice.
 func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 	t.Parallel()
 	for name, config := range models {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, storetest.Open(t, storetest.SQLite(t)), config)
+			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
 			r.guarded(filepath.Join(t.TempDir(), "seed.marks"))
 			r.prepare()
 			r.settle()
@@ -49,7 +50,7 @@ func TestAStepBackUnderARunningFollowerIsNoticedInABlock(t *testing.T) {
 			_, err := r.follower.Step(ctx, r.lease) // it watches for it
 			r.must(err)
 			r.chain.SetRate(1)
-			r.forgetSpends()
+			r.forgetOutgoing()
 			r.chain.Mine(1)
 			r.trouble = true
 			r.step()

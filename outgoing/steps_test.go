@@ -8,7 +8,7 @@ import (
 )
 
 // prepare gives account 0 a balance and the hot address some capital, and returns the account's balance.
-func (r *rig) prepare() bursar.Amount {
+func (r *harness) prepare() bursar.Amount {
 	r.t.Helper()
 	r.step()
 	r.pay(r.wallet(0).Address, 1_000_000_000)
@@ -19,7 +19,7 @@ func (r *rig) prepare() bursar.Amount {
 }
 
 // order takes an order of account 0 that must be accepted.
-func (r *rig) order(units uint64, to string) bursar.Withdrawal {
+func (r *harness) order(units uint64, to string) bursar.Withdrawal {
 	r.t.Helper()
 	w, err := r.withdraw(0, units, to)
 	r.must(err)
@@ -27,7 +27,7 @@ func (r *rig) order(units uint64, to string) bursar.Withdrawal {
 }
 
 // now returns a withdrawal as it is now.
-func (r *rig) now(w bursar.Withdrawal) bursar.Withdrawal {
+func (r *harness) now(w bursar.Withdrawal) bursar.Withdrawal {
 	r.t.Helper()
 	w, err := r.withdrawals.Get(ctx, w.AccountID, w.ID)
 	r.must(err)
@@ -35,7 +35,7 @@ func (r *rig) now(w bursar.Withdrawal) bursar.Withdrawal {
 }
 
 // undo replaces all blocks from the one that holds a transaction, and leaves out what is named.
-func (r *rig) undo(txID string, drop ...string) {
+func (r *harness) undo(txID string, drop ...string) {
 	r.t.Helper()
 	ref, err := r.chain.Find(ctx, txID)
 	r.must(err)
@@ -45,7 +45,7 @@ func (r *rig) undo(txID string, drop ...string) {
 }
 
 // ends checks how a withdrawal ended: what its receiver holds, its status, what the customer has left, and the books.
-func (r *rig) ends(w bursar.Withdrawal, to string, status bursar.WithdrawalStatus, before bursar.Amount) {
+func (r *harness) ends(w bursar.Withdrawal, to string, status bursar.WithdrawalStatus, before bursar.Amount) {
 	r.t.Helper()
 	held, left := bursar.Amount{}, before
 	if status == bursar.WithdrawalConfirmed {
@@ -67,7 +67,7 @@ func (r *rig) ends(w bursar.Withdrawal, to string, status bursar.WithdrawalStatu
 }
 
 // lose has blocks pass in which every broadcast seems to go well and reaches nobody.
-func (r *rig) lose(blocks int) {
+func (r *harness) lose(blocks int) {
 	r.t.Helper()
 	r.chain.FailBroadcasts(sim.LostSilently, 1000)
 	r.trouble = true
@@ -80,14 +80,14 @@ func (r *rig) lose(blocks int) {
 }
 
 // version returns the stored bytes of a transaction of ours.
-func (r *rig) version(txID string) (found chain.SignedTx) {
+func (r *harness) version(txID string) (found chain.SignedTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) error {
-		spends, err := tx.Outgoing().SentAmong(ctx, r.chain.Capabilities().ID, []string{txID})
+		outgoingIDs, err := tx.Outgoing().SentAmong(ctx, r.chain.Capabilities().ID, []string{txID})
 		if err != nil {
 			return err
 		}
-		versions, err := tx.Outgoing().Versions(ctx, spends[txID])
+		versions, err := tx.Outgoing().Versions(ctx, outgoingIDs[txID])
 		for _, v := range versions {
 			if v.TxID == txID {
 				found = chain.SignedTx{TxID: v.TxID, Raw: v.Raw}
@@ -99,7 +99,7 @@ func (r *rig) version(txID string) (found chain.SignedTx) {
 }
 
 // open returns the open outgoing transactions, oldest first.
-func (r *rig) open() (open []bursar.OutgoingTx) {
+func (r *harness) open() (open []bursar.OutgoingTx) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		open, err = tx.Outgoing().Open(ctx, r.chain.Capabilities().ID, 100)

@@ -72,12 +72,12 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 		"the node is away": {head: func(h chain.Head) (chain.Head, error) { return h, away }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, storetest.Open(t, storetest.SQLite(t)), numbered)
+			r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), numbered)
 			r.prepare()
 			r.settle()
 			w := r.wallet(1)
 			r.pay(w.Address, 80_000_000)
-			r.chain.Fail(sim.Draft, 1000, nil)
+			r.chain.Fail(sim.Build, 1000, nil)
 			r.blocks(5)
 			if open := r.open(); len(open) != 1 || open[0].Kind != string(chain.KindSweep) {
 				t.Fatalf("open are %+v", open)
@@ -86,8 +86,8 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 			r.blocks(5)
 			r.chain.ClearFaults()
 			node := &collecting{Chain: r.chain, head: c.head, held: c.held}
-			r.spender.Chain = node
-			r.must(r.spender.Step(ctx, r.lease))
+			r.sender.Chain = node
+			r.must(r.sender.Step(ctx, r.lease))
 			want := []string{}
 			if c.built != "" {
 				want = append(want, c.built)
@@ -95,7 +95,7 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 			if len(node.built) != len(want) || len(want) > 0 && node.built[0] != want[0] || node.asked != c.asked {
 				t.Errorf("the node was asked %d times, built were %q; want %d times, %q", node.asked, node.built, c.asked, want)
 			}
-			r.spender.Chain = r.chain
+			r.sender.Chain = r.chain
 			r.settle()
 			if got := r.holding(w.Address.Base, ""); !got.Less(bursar.Units(1_000_000)) { // what is left of the fee
 				t.Errorf("the books say that %s are left at the address", got)
@@ -110,7 +110,7 @@ func TestASweepCollectsWhatIsThereByNow(t *testing.T) {
 func TestABumpedSweepTakesNoMore(t *testing.T) {
 	config := numbered
 	config.BumpAfter = 2
-	each(t, config, func(t *testing.T, r *rig) {
+	each(t, config, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.wallet(1)
@@ -118,9 +118,9 @@ func TestABumpedSweepTakesNoMore(t *testing.T) {
 		r.chain.Mine(3)
 		r.catchUp()
 		node := &collecting{Chain: r.chain}
-		r.spender.Chain = node
+		r.sender.Chain = node
 		r.must(r.sweeper.Step(ctx, r.lease))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.chain.SetRate(1000) // no block takes it, nor anything else of ours
 		r.pay(w.Address, 20_000_000)
 		r.blocks(1)
@@ -144,13 +144,13 @@ func TestABumpedSweepTakesNoMore(t *testing.T) {
 
 // Two payments of one step do not count on the same money: the second waits for funds, and is paid once they are there.
 func TestTwoPaymentsDoNotCountOnTheSameMoney(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		r.pay(r.wallet(0).Address, 5_000_000_000)
 		r.blocksWithoutSweeps(4)
 		first, second := r.order(1_500_000_000, r.chain.Named("first")), r.order(1_500_000_000, r.chain.Named("second"))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if a, b := r.now(first), r.now(second); a.Status != bursar.WithdrawalBroadcast || b.TxID != "" {
 			t.Errorf("the first is %s, the second %s by %q", a.Status, b.Status, b.TxID)
 		}
@@ -166,14 +166,14 @@ func TestTwoPaymentsDoNotCountOnTheSameMoney(t *testing.T) {
 
 // The limit of a fee is that of the configuration as it is, not as it was when a payment was taken up.
 func TestAPaymentIsBuiltWithinTheLimitOfTheDay(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
-		r.spender.MaxFee = bursar.Units(3)
+		r.sender.MaxFee = bursar.Units(3)
 		w := r.order(300_000_000, r.chain.Named("outside"))
 		r.step()
 		r.wantAlarms("fee_above_limit")
-		r.spender.MaxFee = bursar.Units(1 << 30)
+		r.sender.MaxFee = bursar.Units(1 << 30)
 		r.step()
 		if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {
 			t.Errorf("with a higher limit it is %s", got)

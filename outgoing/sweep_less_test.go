@@ -11,7 +11,7 @@ import (
 )
 
 // overdrawn has a sweep of 80,000 units of a token sent, and a deposit of 30,000 of them reorged out after that.
-func (r *rig) overdrawn() (w bursar.Wallet, token bursar.Currency, sweep bursar.OutgoingTx) {
+func (r *harness) overdrawn() (w bursar.Wallet, token bursar.Currency, sweep bursar.OutgoingTx) {
 	r.t.Helper()
 	r.withTokens().prepare()
 	r.settle()
@@ -39,7 +39,7 @@ func (r *rig) overdrawn() (w bursar.Wallet, token bursar.Currency, sweep bursar.
 // A signed sweep asks for more of a token than is left at its address: it would fail in its block. It is replaced by
 // one of what is there, and its own bytes are not sent any more.
 func TestASweepOfMoreThanIsLeftIsReplacedByOneOfLess(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w, token, sweep := r.overdrawn()
 		node := r.record()
 		for range 15 {
@@ -66,13 +66,13 @@ func TestASweepOfMoreThanIsLeftIsReplacedByOneOfLess(t *testing.T) {
 
 // Where there is gas for it, it is replaced in the very step that finds it out, and only the new one is sent.
 func TestASweepOfMoreThanIsLeftIsReplacedAtOnce(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w, _, sweep := r.overdrawn()
 		r.pay(w.Address, 1_000_000)
 		r.chain.Mine(1)
 		r.catchUp()
 		node := r.record()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		got := r.spendNow(sweep.ID)
 		if got.Versions != 2 || got.Error != "" || got.TxID == sweep.TxID {
 			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
@@ -83,7 +83,7 @@ func TestASweepOfMoreThanIsLeftIsReplacedAtOnce(t *testing.T) {
 
 // Where a node says that all of it is there, against the books, the sweep is sent as it is.
 func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		w, token, sweep := r.overdrawn()
 		r.pay(w.Address, 1_000_000)        // gas for a bump
 		r.give("TOKEN", w.Address, 30_000) // it comes again, and the books have not credited it
@@ -92,13 +92,13 @@ func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
 		node := &oracle{recorded: r.record(), held: func([]bursar.Amount) []bursar.Amount {
 			return []bursar.Amount{bursar.Units(80_000)}
 		}}
-		r.spender.Chain = node
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.Chain = node
+		r.must(r.sender.Step(ctx, r.lease))
 		node.wantSent(t, "by the node's word", sweep.TxID)
 		if got := r.spendNow(sweep.ID); got.Versions != 1 || got.Error != "" {
 			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.blocks(15)
 		if hot := r.chain.Balance(r.hot.Base, token.Contract); hot != bursar.Units(80_000) {
 			t.Errorf("swept are %s", hot)
@@ -109,7 +109,7 @@ func TestASweepOfWhatANodeSaysIsThereIsSent(t *testing.T) {
 // Where it cannot be replaced now, it is neither sent nor given up: the operator reads why, and it goes on once that is
 // over.
 func TestASweepOfMoreThanIsLeftWaitsUntilItCanBeReplaced(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		_, token, sweep := r.overdrawn()
 		r.blocks(1)
 		node := r.record()
@@ -121,7 +121,7 @@ func TestASweepOfMoreThanIsLeftWaitsUntilItCanBeReplaced(t *testing.T) {
 			t.Errorf("the sweep is %s: %q", got.Status, got.Error)
 		}
 		node.wantSent(t, "meanwhile")
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.blocks(15)
 		if got := r.spendNow(sweep.ID); got.Status != bursar.OutgoingFinal {
 			t.Errorf("in the end the sweep is %s: %q", got.Status, got.Error)
@@ -133,7 +133,7 @@ func TestASweepOfMoreThanIsLeftWaitsUntilItCanBeReplaced(t *testing.T) {
 }
 
 // unsentSweep has a sweep of two deposits signed that no node was sent, and one of them reorged out.
-func (r *rig) unsentSweep() (sweep bursar.OutgoingTx) {
+func (r *harness) unsentSweep() (sweep bursar.OutgoingTx) {
 	r.t.Helper()
 	r.step()
 	w := r.wallet(0)
@@ -158,11 +158,11 @@ func (r *rig) unsentSweep() (sweep bursar.OutgoingTx) {
 // A node refuses a sweep of more of the native asset than is there: one of what is there replaces it at once, which is
 // no trouble.
 func TestASweepThatANodeRefusesIsReplacedByOneOfLess(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		sweep := r.unsentSweep()
 		node := r.record()
 		r.catchUp()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		got := r.only()
 		node.wantSent(t, "when it is refused", sweep.TxID, got.TxID)
 		if got.ID != sweep.ID || got.Versions != 2 || got.Error != "" {
@@ -175,19 +175,19 @@ func TestASweepThatANodeRefusesIsReplacedByOneOfLess(t *testing.T) {
 
 // Where that cannot be made either, the operator reads both.
 func TestASweepThatANodeRefusesAndNothingReplaces(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		sweep := r.unsentSweep()
 		node := r.record()
 		r.catchUp()
 		node.build = func(chain.TxRequest, chain.UnsignedTx, error) (chain.UnsignedTx, error) {
 			return chain.UnsignedTx{}, errors.New("no fees known")
 		}
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.only(); got.Versions != 1 || !strings.Contains(got.Error, "no fees known") ||
 			!strings.Contains(got.Error, "broadcast "+sweep.TxID) {
 			t.Errorf("it has %d versions: %q", got.Versions, got.Error)
 		}
-		r.spender.Chain = r.chain
+		r.sender.Chain = r.chain
 		r.settle()
 		r.must(r.audit())
 	})
@@ -195,7 +195,7 @@ func TestASweepThatANodeRefusesAndNothingReplaces(t *testing.T) {
 
 // A sweep that a node does not take for a reason of its own is sent again as it is, and the operator reads the reason.
 func TestASweepThatNoNodeTakesIsSentAgain(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 400_000_000)
 		r.chain.Mine(3)
@@ -220,7 +220,7 @@ func TestASweepThatNoNodeTakesIsSentAgain(t *testing.T) {
 
 // A sweep that hangs is sent to nobody, and the operator reads what it waits for.
 func TestASweepThatHangsIsNotSent(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.hung()
 		node := r.record()
 		r.blocks(3)

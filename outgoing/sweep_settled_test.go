@@ -13,7 +13,7 @@ import (
 // What the books say of an address after a sweep that did not end like most.
 
 // whole is the books' line about what an address holds of an asset.
-func (r *rig) whole(base, contract string) (h store.Holding) {
+func (r *harness) whole(base, contract string) (h store.Holding) {
 	r.t.Helper()
 	r.view(func(tx *store.Tx) (err error) {
 		h, err = tx.Holdings().Current(ctx, r.chain.Capabilities().ID, base, contract)
@@ -24,7 +24,7 @@ func (r *rig) whole(base, contract string) (h store.Holding) {
 
 // sweptButNotSettled has a deposit of 80 of a token swept; the sweep is final on the chain, and so is a tiny deposit
 // that came after it.
-func (r *rig) sweptButNotSettled(token bursar.Currency, manners sim.Manners) bursar.Wallet {
+func (r *harness) sweptButNotSettled(token bursar.Currency, manners sim.Manners) bursar.Wallet {
 	r.t.Helper()
 	r.step()
 	r.pay(bursar.Address{Base: r.hot.Base}, 900_000_000)
@@ -67,15 +67,15 @@ func TestWhatIsLeftOfASweepIsDueWhereItIsWorthOne(t *testing.T) {
 		"all of a token that was":  {manners: sim.Manners{Paused: true}, left: 80_000_500, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, numbered, func(t *testing.T, r *rig) {
+			each(t, numbered, func(t *testing.T, r *harness) {
 				token := r.withToken()
 				w := r.sweptButNotSettled(token, c.manners)
 				if c.gone {
 					only, err := bursar.NewRegistry([]bursar.Currency{r.currency})
 					r.must(err)
-					r.spender.Registry = only
+					r.sender.Registry = only
 				}
-				r.must(r.spender.Step(ctx, r.lease))
+				r.must(r.sender.Step(ctx, r.lease))
 				if h := r.whole(w.Address.Base, token.Contract); h.Amount != bursar.Units(c.left) || h.Due != c.due {
 					t.Errorf("%s are left, due for a sweep: %v", h.Amount, h.Due)
 				}
@@ -88,7 +88,7 @@ func TestWhatIsLeftOfASweepIsDueWhereItIsWorthOne(t *testing.T) {
 // A sweep of the native asset that fails in its block has cost its fee and moved nothing, and one of a token has not
 // cost the token.
 func TestAFailedSweepCostsItsFee(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.wallet(1)
@@ -96,11 +96,11 @@ func TestAFailedSweepCostsItsFee(t *testing.T) {
 		r.chain.Mine(3)
 		r.catchUp()
 		r.must(r.sweeper.Step(ctx, r.lease))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.chain.Close(r.hot.Base)
 		r.chain.Mine(4)
 		r.catchUp()
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		held := r.chain.Balance(w.Address.Base, "")
 		got := r.holding(w.Address.Base, "")
 		if got != held || !got.Less(bursar.Units(80_000_000)) || got.Less(bursar.Units(70_000_000)) {
@@ -116,21 +116,21 @@ func TestAFailedSweepCostsItsFee(t *testing.T) {
 // A token delivers less of a sweep and was taken out of the configuration: which currency to halt and to book the loss
 // of is not known, so that nothing is booked until it is configured again.
 func TestAShortSweepOfNoKnownTokenWaits(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.sweptButNotSettled(token, sim.Manners{Fee: 10_000})
 		whole := r.registry
 		only, err := bursar.NewRegistry([]bursar.Currency{r.currency})
 		r.must(err)
-		r.spender.Registry = only
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "of which a sweep was short") {
+		r.sender.Registry = only
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "of which a sweep was short") {
 			t.Errorf("the step ends with %v", err)
 		}
 		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(80_000_500) {
 			t.Errorf("the books say that %s are at the address", got)
 		}
-		r.spender.Registry = whole
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.Registry = whole
+		r.must(r.sender.Step(ctx, r.lease))
 		r.wantAlarms("payout_short")
 		r.wantShort(token, true)
 		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
@@ -151,15 +151,15 @@ func (m misread) Inspect(raw []byte) (chain.Contents, error) {
 
 // A sweep of which it cannot be said what it moved is not settled.
 func TestASweepThatIsMisreadIsNotSettled(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		w := r.sweptButNotSettled(token, sim.Manners{})
-		r.spender.Chain = misread{r.chain}
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "a sweep of 2 payments") {
+		r.sender.Chain = misread{r.chain}
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "a sweep of 2 payments") {
 			t.Errorf("the step ends with %v", err)
 		}
-		r.spender.Chain = r.chain
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.Chain = r.chain
+		r.must(r.sender.Step(ctx, r.lease))
 		if got := r.holding(w.Address.Base, token.Contract); got != bursar.Units(500) {
 			t.Errorf("in the end the books say that %s are at the address", got)
 		}

@@ -12,25 +12,27 @@ import (
 )
 
 // both runs a test on a chain that uses the UTXO model and on one that uses the account model, each on both databases.
-func both(t *testing.T, test func(t *testing.T, r *rig)) {
+func both(t *testing.T, test func(t *testing.T, r *harness)) {
 	t.Run("coins", func(t *testing.T) { each(t, coined, test) })
 	t.Run("nonce", func(t *testing.T) { each(t, numbered, test) })
 }
 
 // Chains that uses the UTXO model, by nonce, and by nonce in transactions that expire.
 var (
-	coined   = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 5}
+	coined = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3,
+		MaxPayments: 5}
 	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3}
-	expiring = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6, BumpAfter: 1 << 40}
+	expiring = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6,
+		BumpAfter: 1 << 40}
 )
 
 // each runs a test on a chain of one kind, on both databases.
-func each(t *testing.T, config sim.Config, test func(t *testing.T, r *rig)) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newRig(t, db, config)) })
+func each(t *testing.T, config sim.Config, test func(t *testing.T, r *harness)) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) { test(t, newHarness(t, db, config)) })
 }
 
 func TestADepositIsCreditedAndPaidOut(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 1_000_000_000)
@@ -68,7 +70,7 @@ func TestADepositIsCreditedAndPaidOut(t *testing.T) {
 }
 
 func TestAReorganisationBeforeFinality(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		kept, dropped := r.pay(w.Address, 50_000_000), r.pay(w.Address, 70_000_000)
@@ -96,7 +98,7 @@ func TestAReorganisationBeforeFinality(t *testing.T) {
 }
 
 func TestAReorganisationAfterCredit(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		gone := r.pay(w.Address, 50_000_000)
@@ -143,7 +145,7 @@ func isCode(err error, code bursar.ErrorCode) bool {
 }
 
 func TestBelowMinimumUnattributedAndCapital(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 999)
@@ -169,7 +171,7 @@ func TestBelowMinimumUnattributedAndCapital(t *testing.T) {
 
 func TestAnUnknownBroadcastIsPaidOnce(t *testing.T) {
 	for _, outcome := range []sim.Outcome{sim.TakenUnknown, sim.LostUnknown, sim.LostSilently} {
-		both(t, func(t *testing.T, r *rig) {
+		both(t, func(t *testing.T, r *harness) {
 			r.step()
 			r.pay(r.wallet(0).Address, 1_000_000_000)
 			r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
@@ -196,8 +198,8 @@ func TestAnUnknownBroadcastIsPaidOnce(t *testing.T) {
 	}
 }
 
-func TestAStuckTransactionIsOutbid(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestAStuckTransactionIsBumped(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
@@ -220,7 +222,7 @@ func TestAStuckTransactionIsOutbid(t *testing.T) {
 }
 
 func TestAnInternalTransferTouchesNoChain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(r.wallet(0).Address, 100_000_000)
 		r.chain.Mine(3)
@@ -240,14 +242,15 @@ func TestAnInternalTransferTouchesNoChain(t *testing.T) {
 	})
 }
 
-func TestAForeignSpendStopsTheChain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+func TestAnExternalSpendStopsTheChain(t *testing.T) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		r.pay(bursar.Address{Base: r.hot.Base}, 1_000_000_000)
 		r.pay(r.wallet(0).Address, 1_000_000_000)
 		r.chain.Mine(3)
 		r.step()
-		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")}, Amount: bursar.Units(1_000_000)})
+		r.chain.ExternalSpend(r.hot.Base, chain.Payment{Address: bursar.Address{Base: r.chain.Named("thief")},
+			Amount: bursar.Units(1_000_000)})
 		r.chain.Mine(1)
 		r.step()
 		to := r.chain.Named("outside")
@@ -273,7 +276,7 @@ func TestAForeignSpendStopsTheChain(t *testing.T) {
 
 // A payment that was made before its address was handed out stands in blocks that the follower has passed.
 func TestARescanFindsWhatWasMissed(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.step()
 		early, late := r.futureAddress(0), r.futureAddress(1)
 		r.pay(early, 80_000_000)
@@ -308,9 +311,10 @@ func TestARescanFindsWhatWasMissed(t *testing.T) {
 }
 
 // futureAddress is what a wallet that is not made yet will have.
-func (r *rig) futureAddress(index uint32) bursar.Address {
+func (r *harness) futureAddress(index uint32) bursar.Address {
 	r.t.Helper()
-	pub, err := r.keys.Public(chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch, Index: index})
+	pub, err := r.keys.Public(chain.KeyRef{Family: r.chain.Capabilities().Family, Branch: chain.DepositBranch,
+		Index: index})
 	r.must(err)
 	address, err := r.chain.Address(pub, 0)
 	r.must(err)

@@ -10,20 +10,34 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// topUp orders gas for an address that must pay for its own sweep, unless a top-up of that address is open, which the database
-// itself refuses a second one of.
+// topUp orders gas for an address that must pay for its own sweep, unless a top-up of that address is open, which the
+// database itself refuses a second one of.
 func (s *Sender) topUp(ctx context.Context, lease store.Lease, p bursar.OutgoingTx, need *chain.NeedsGasError) error {
 	id := s.Chain.Capabilities().ID
 	native, ok := s.Registry.Asset(id, "")
 	if !ok {
 		return fmt.Errorf("chain %s has no native asset configured", id)
 	}
-	if most, err := s.MaxFee.Mul(2); err == nil && most.Less(need.Amount) { // what a sweep may cost needs no more gas than this
-		return s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: bursar.WaitsForFee}, &chain.TooDearError{Fee: need.Amount, Limit: most})
+	if most, err := s.MaxFee.Mul(2); err == nil &&
+		most.Less(need.Amount) { // what a sweep may cost needs no more gas than this
+		return s.waits(ctx, lease, p, bursar.OutgoingTx{WaitsFor: bursar.WaitsForFee},
+			&chain.TooDearError{Fee: need.Amount, Limit: most})
 	}
 	to := chain.Payment{Address: bursar.Address{Base: need.Source.Base}, Amount: need.Amount}
-	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindGasTopUp, Payments: []chain.Payment{to}, From: s.Hot, Change: need.Source, MaxFee: s.MaxFee}
-	top := bursar.OutgoingTx{Chain: id, Currency: native.Code, Share: bursar.ShareTopUp, Once: "top_up/" + need.Source.Base}
+	order := chain.TxRequest{
+		ID:       s.IDs.Next(),
+		Kind:     chain.KindGasTopUp,
+		Payments: []chain.Payment{to},
+		From:     s.Hot,
+		Change:   need.Source,
+		MaxFee:   s.MaxFee,
+	}
+	top := bursar.OutgoingTx{
+		Chain:    id,
+		Currency: native.Code,
+		Share:    bursar.ShareTopUp,
+		Once:     "top_up/" + need.Source.Base,
+	}
 	_, err := s.change(ctx, lease, p, func(tx *store.Tx, now bursar.OutgoingTx) error {
 		now.WaitsFor, now.Lacks, now.Missing, now.Needed = bursar.WaitsForGas, native.Code, need.Amount, need.Amount
 		if now.Status == bursar.OutgoingNew && (now.WaitsFor != p.WaitsFor || now.Missing != p.Missing) {

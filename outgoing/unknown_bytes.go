@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// warnOfUnknownBytes raises an alarm for each transaction that was adopted from a block which is reorged out now: its bytes are
-// known to nobody here, so it is not sent again. No further transaction is built on its change.
+// warnOfUnknownBytes raises an alarm for each transaction that was adopted from a block which is reorged out now: its
+// bytes are known to nobody here, so it is not sent again. No further transaction is built on its change.
 func (h *Inclusions) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, height uint64) error {
 	adopted, err := tx.Outgoing().AdoptedIn(ctx, h.Capabilities.ID, height)
 	if err != nil {
@@ -22,9 +22,15 @@ func (h *Inclusions) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, heigh
 		if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 			return err
 		}
-		err := tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: recovery.AlarmBytesUnknown, Ref: p.ID.String(), Message: fmt.Sprintf(
-			"block %d with transaction %s, which was adopted from it, has left the chain, and the bytes of the transaction are not known: it cannot be sent again. %s; "+
-				"see `bursar outgoing show %s`", height, p.TxID, h.wayOut(p), p.ID)})
+		err := tx.Alarms().Raise(ctx, store.Alarm{
+			Chain: p.Chain,
+			Kind:  recovery.AlarmBytesUnknown,
+			Ref:   p.ID.String(),
+			Message: fmt.Sprintf(
+				"block %d with transaction %s, which was adopted from it, has left the chain, and the bytes of the transaction "+
+					"are not known: it cannot be sent again. %s; "+
+					"see `bursar outgoing show %s`", height, p.TxID, h.wayOut(p), p.ID),
+		})
 		if err != nil {
 			return err
 		}
@@ -35,22 +41,24 @@ func (h *Inclusions) warnOfUnknownBytes(ctx context.Context, tx *store.Tx, heigh
 // wayOut says what becomes of a transaction that is in no block and whose bytes are not known.
 func (h *Inclusions) wayOut(p bursar.OutgoingTx) string {
 	if h.Capabilities.Lifetime.IsZero() {
-		return "What it pays is paid by another one that uses up the same, unless it comes back; where its error says that this cannot be, run `bursar outgoing abandon " +
+		return "What it pays is paid by another one that uses up the same, unless it comes back; where its error says " +
+			"that this cannot be, run `bursar outgoing abandon " +
 			p.ID.String() + "`"
 	}
-	return "It comes back, or ends once the final blocks are past its lifetime, and what it pays is then paid by another one; one that is not known to be ours stays open"
+	return "It comes back, or ends once the final blocks are past its lifetime, and what it pays is then paid by " +
+		"another one; one that is not known to be ours stays open"
 }
 
 // resolveUnknownBytes ends the alarm about an adopted transaction that is in a block again.
 func resolveUnknownBytes(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	var draft chain.UnsignedTx
+	var unsigned chain.UnsignedTx
 	if len(p.Unsigned) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
+	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
 		return fmt.Errorf("read the draft of spend %s: %w", p.ID, err)
 	}
-	if len(draft.Bytes) > 0 {
+	if len(unsigned.Bytes) > 0 {
 		return nil
 	}
 	return tx.Alarms().Resolve(ctx, recovery.AlarmBytesUnknown, p.ID.String())

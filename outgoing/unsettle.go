@@ -15,8 +15,8 @@ import (
 )
 
 // unsettleBlock takes back what was booked when spends became final in a block that is reorged out now. In the block
-// where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed and
-// was refunded: it is settled there as if for the first time.
+// where such a transaction stands next it may cost something else, fail where it succeeded, or succeed where it failed
+// and was refunded: it is settled there as if for the first time.
 func (h *Inclusions) unsettleBlock(ctx context.Context, tx *store.Tx, height uint64) error {
 	settled, err := tx.Outgoing().SettledAt(ctx, h.Capabilities.ID, height)
 	if err != nil {
@@ -58,8 +58,8 @@ func (h *Inclusions) unsettle(ctx context.Context, tx *store.Tx, p bursar.Outgoi
 	return h.unsettleRefund(ctx, tx, p)
 }
 
-// unsettleRefund sets the value of a return aside again that was paid. One that failed stays decided about again; was it booked
-// as paid twice, that is undone.
+// unsettleRefund sets the value of a return aside again that was paid. One that failed stays decided about again; was
+// it booked as paid twice, that is undone.
 func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && p.Failed {
@@ -68,7 +68,8 @@ func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.
 	if err != nil {
 		return err
 	}
-	h.Log.Error("a return's final block left its chain", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID, "was", n.Status)
+	h.Log.Error("a return's final block left its chain", "decision", n.ID, "deposit", n.DepositID, "hash", p.TxID, "was",
+		n.Status)
 	if n.Status == bursar.ResolutionFailed {
 		return unsettlePaidTwice(ctx, tx, n)
 	}
@@ -82,8 +83,8 @@ func (h *Inclusions) unsettleRefund(ctx context.Context, tx *store.Tx, p bursar.
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 }
 
-// unsettlePaidTwice takes back that a failed return was paid all the same, if that is booked. It is not where the return failed
-// because its token delivered nothing.
+// unsettlePaidTwice takes back that a failed return was paid all the same, if that is booked. It is not where the
+// return failed because its token delivered nothing.
 func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindReturnNotPaidTwice, n.ID.String())
 	if err != nil {
@@ -98,19 +99,19 @@ func unsettlePaidTwice(ctx context.Context, tx *store.Tx, n bursar.Resolution) e
 
 // unspendAdopted is UTXOs.Unspend for a transaction whose bytes are not known: another one may have its UTXOs reserved.
 func unspendAdopted(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
-	draft, adopted, err := unsignedOf(p)
+	unsigned, adopted, err := unsignedOf(p)
 	if err != nil || !adopted {
 		return err
 	}
-	return tx.UTXOs().SetSpent(ctx, p.Chain, draft.Reservations, false)
+	return tx.UTXOs().SetSpent(ctx, p.Chain, unsigned.Reservations, false)
 }
 
 // unsignedOf returns a settled outgoing transaction's draft, and whether it was adopted: its bytes are not known.
-func unsignedOf(p bursar.OutgoingTx) (draft chain.UnsignedTx, adopted bool, err error) {
-	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
-		return draft, false, fmt.Errorf("read the draft: %w", err)
+func unsignedOf(p bursar.OutgoingTx) (unsigned chain.UnsignedTx, adopted bool, err error) {
+	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
+		return unsigned, false, fmt.Errorf("read the draft: %w", err)
 	}
-	return draft, len(draft.Bytes) == 0, nil
+	return unsigned, len(unsigned.Bytes) == 0, nil
 }
 
 func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
@@ -130,7 +131,9 @@ func (h *Inclusions) unsettleFee(ctx context.Context, tx *store.Tx, p bursar.Out
 }
 
 // unsettleWithdrawal holds again what was settled or refunded.
-func (h *Inclusions) unsettleWithdrawal(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal) error {
+func (h *Inclusions) unsettleWithdrawal(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, w bursar.Withdrawal,
+) error {
 	short, is, err := shortfall(p, w.Address, w.Amount)
 	if err != nil {
 		return err

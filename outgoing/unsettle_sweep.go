@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unsettleSweep puts what was collected, as the settled order says, back to the address that it came from, and takes back
-// what was booked as kept by its token.
+// unsettleSweep puts what was collected, as the settled order says, back to the address that it came from, and takes
+// back what was booked as kept by its token.
 func (h *Inclusions) unsettleSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) error {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
@@ -62,7 +62,9 @@ func collected(p bursar.OutgoingTx, sweep chain.Payment) (bursar.Amount, error) 
 }
 
 // unsettleShortSweep takes back what was booked as a loss of a sweep that its token did not deliver whole.
-func (h *Inclusions) unsettleShortSweep(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment) error {
+func (h *Inclusions) unsettleShortSweep(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, sweep chain.Payment,
+) error {
 	if p.Failed {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 // send events are woken for it.
 func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, numbered)
+		r := newHarness(t, db, numbered)
 		r.forged = true
 		attack := intruder(t, db)
 		r.prepare()
@@ -24,10 +24,10 @@ func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 		r.step()
 		r.chain.Mine(4)
 		r.catchUp()
-		attack(`DELETE FROM outgoing_versions WHERE outgoing_id = $1`, r.now(broken).SpendID)
+		attack(`DELETE FROM outgoing_versions WHERE outgoing_id = $1`, r.now(broken).OutgoingID)
 		woken := 0
-		r.spender.Settled = func() { woken++ }
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "has no stored transaction") {
+		r.sender.Settled = func() { woken++ }
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), "has no stored transaction") {
 			t.Errorf("the step ends with %v", err)
 		}
 		a, b := r.now(broken).Status, r.now(whole).Status
@@ -42,18 +42,18 @@ func TestWhatCannotBeSettledHoldsUpNothing(t *testing.T) {
 
 // Those who send events are not woken by a step in which nothing is settled.
 func TestAStepThatSettlesNothingWakesNobody(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
+	both(t, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
-		r.spender.Settled = func() { t.Error("deliveries were woken") }
-		r.must(r.spender.Step(ctx, r.lease))
+		r.sender.Settled = func() { t.Error("deliveries were woken") }
+		r.must(r.sender.Step(ctx, r.lease))
 	})
 }
 
 // The native asset is taken out of the configuration while a transaction waits to become final: its fee cannot be
 // booked, and nothing of it is, until the configuration has it again.
 func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		token := r.withToken()
 		r.prepare()
 		r.settle()
@@ -67,15 +67,15 @@ func TestAFeeOfNoKnownAssetIsNotPassedOver(t *testing.T) {
 		whole := r.registry
 		only, err := bursar.NewRegistry([]bursar.Currency{token})
 		r.must(err)
-		r.spender.Registry = only
+		r.sender.Registry = only
 		const why = "has no currency of its own configured"
-		if err := r.spender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), why) {
+		if err := r.sender.Step(ctx, r.lease); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("the step ends with %v", err)
 		}
 		if got := r.now(w).Status; got != bursar.WithdrawalBroadcast {
 			t.Errorf("without its fee it is %s", got)
 		}
-		r.spender.Registry = whole
+		r.sender.Registry = whole
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("in the end it is %s", got)

@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Uses notes what proves, should a block be reorged out, that a transaction which used a UTXO of ours can never be included: what
-// funded the UTXO, and who used that instead; and which UTXOs and nonces an external spend has taken. It comes before every handler
-// that judges external spends.
+// Uses notes what proves, should a block be reorged out, that a transaction which used a UTXO of ours can never be
+// included: what funded the UTXO, and who used that instead; and which UTXOs and nonces an external spend has taken. It
+// comes before every handler that judges external spends.
 type Uses struct {
 	Capabilities chain.Capabilities
 	Log          *slog.Logger
@@ -31,25 +31,25 @@ func (u *Uses) Undo(ctx context.Context, tx *store.Tx, b follow.Undone) error {
 }
 
 func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error {
-	traits := u.Capabilities
+	capabilities := u.Capabilities
 	for _, funding := range b.Funding {
-		if err := tx.UTXOs().RecordFunding(ctx, traits.ID, b.Ref.Height, funding.TxID, funding.Inputs); err != nil {
+		if err := tx.UTXOs().RecordFunding(ctx, capabilities.ID, b.Ref.Height, funding.TxID, funding.Inputs); err != nil {
 			return err
 		}
 	}
-	if keep := uint64(2 * traits.ReorgDepth); len(b.Funding) > 0 && b.Ref.Height > keep {
-		if err := tx.UTXOs().ForgetFunding(ctx, traits.ID, b.Ref.Height-keep); err != nil {
+	if keep := uint64(2 * capabilities.ReorgDepth); len(b.Funding) > 0 && b.Ref.Height > keep {
+		if err := tx.UTXOs().ForgetFunding(ctx, capabilities.ID, b.Ref.Height-keep); err != nil {
 			return err
 		}
 	}
 	for _, spent := range b.Spent {
-		if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, spent.TxID, spent.Outpoint); err != nil {
+		if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, spent.TxID, spent.Outpoint); err != nil {
 			return err
 		}
 	}
 	for _, x := range b.ExternalSpends {
-		if traits.Model != chain.UTXOModel { // a nonce is used up, anyone who made the transaction
-			if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, x.Reservations...); err != nil {
+		if capabilities.Model != chain.UTXOModel { // a nonce is used up, anyone who made the transaction
+			if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, x.TxID, x.Reservations...); err != nil {
 				return err
 			}
 			continue
@@ -57,20 +57,22 @@ func (u *Uses) record(ctx context.Context, tx *store.Tx, b *follow.Block) error 
 		if _, mine := b.Ours[x.TxID]; mine {
 			continue
 		}
-		taken, err := tx.UTXOs().OursAmong(ctx, traits.ID, x.Reservations)
+		taken, err := tx.UTXOs().OursAmong(ctx, capabilities.ID, x.Reservations)
 		if err != nil {
 			return err
 		}
-		if err := tx.UTXOs().RecordUsed(ctx, traits.ID, b.Ref.Height, x.TxID, taken...); err != nil {
+		if err := tx.UTXOs().RecordUsed(ctx, capabilities.ID, b.Ref.Height, x.TxID, taken...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// withoutMimicry leaves out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can make
-// a transaction of that form.
-func (u *Uses) withoutMimicry(ctx context.Context, tx *store.Tx, found []chain.ExternalSpend) (proven []chain.ExternalSpend, err error) {
+// withoutMimicry leaves out the external spends that no endpoint could prove and that use no UTXO of ours: anybody can
+// make a transaction of that form.
+func (u *Uses) withoutMimicry(
+	ctx context.Context, tx *store.Tx, found []chain.ExternalSpend,
+) (proven []chain.ExternalSpend, err error) {
 	id := u.Capabilities.ID
 	for _, x := range found {
 		if x.Inferred {
@@ -79,7 +81,8 @@ func (u *Uses) withoutMimicry(ctx context.Context, tx *store.Tx, found []chain.E
 				return nil, err
 			}
 			if len(taken) == 0 {
-				u.Log.Warn("a transaction mentions a key of ours and spends none of our UTXOs", "chain", id, "hash", x.TxID, "address", x.Base)
+				u.Log.Warn("a transaction mentions a key of ours and spends none of our UTXOs", "chain", id, "hash", x.TxID,
+					"address", x.Base)
 				continue
 			}
 		}

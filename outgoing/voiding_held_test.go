@@ -13,34 +13,34 @@ import (
 // What makes a payment void is built and refused by the signer. The UTXOs that were moved to it stay with it: the
 // payment's bytes are out, and nothing else may be built on what they use up.
 func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
-	each(t, coined, func(t *testing.T, r *rig) {
+	each(t, coined, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
-		r.must(r.spender.Step(ctx, r.lease))
+		r.must(r.sender.Step(ctx, r.lease))
 		r.chain.SetRate(15) // no block takes it
-		payment := r.now(w).SpendID
-		by, err := r.spender.Abandon(ctx, payment, outgoing.Abandonment{Reason: "of a test", Actor: "ann"})
+		payment := r.now(w).OutgoingID
+		by, err := r.sender.Abandon(ctx, payment, outgoing.Abandonment{Reason: "of a test", Actor: "ann"})
 		r.must(err)
-		var claims []string
-		real := r.spender.Signer
+		var resources []string
+		real := r.sender.Signer
 		refuses := &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
-		r.spender.Signer = watched{refuses, func(draft chain.UnsignedTx) { claims = draft.Reservations }}
-		r.must(r.spender.Step(ctx, r.lease))
-		if p := r.spendNow(by); p.Status != bursar.OutgoingNew || len(claims) == 0 {
+		r.sender.Signer = watched{refuses, func(unsigned chain.UnsignedTx) { resources = unsigned.Reservations }}
+		r.must(r.sender.Step(ctx, r.lease))
+		if p := r.spendNow(by); p.Status != bursar.OutgoingNew || len(resources) == 0 {
 			t.Fatalf("what makes it void is %s: %s", p.Status, p.Error)
 		}
 		r.view(func(tx *store.Tx) error {
-			owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, claims)
-			for _, claim := range claims {
-				if owners[claim] != by {
-					t.Errorf("%s belongs to %s, and not to %s, which makes %s void", claim, owners[claim], by, payment)
+			owners, err := tx.Reservations().Owners(ctx, r.chain.Capabilities().ID, resources)
+			for _, resource := range resources {
+				if owners[resource] != by {
+					t.Errorf("%s belongs to %s, and not to %s, which makes %s void", resource, owners[resource], by, payment)
 				}
 			}
 			return err
 		})
 		r.wantAlarms("signer_refused")
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.chain.SetRate(10)
 		r.settle()
 		r.wantAlarms()
@@ -50,13 +50,13 @@ func TestWhatWasMovedStaysThoughTheSignerRefuses(t *testing.T) {
 
 // Where transactions have no nonces, what the signer refuses gives none back: the next one is built without.
 func TestWhatHasNoNonceGivesNoneBack(t *testing.T) {
-	each(t, tronlike, func(t *testing.T, r *rig) {
+	each(t, tronlike, func(t *testing.T, r *harness) {
 		r.prepare()
 		r.settle()
 		w := r.order(300_000_000, r.chain.Named("outside"))
-		real := r.spender.Signer
-		r.spender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
-		r.must(r.spender.Step(ctx, r.lease))
+		real := r.sender.Signer
+		r.sender.Signer = &diary{signer: &signer.RefusalError{Reason: signer.ReasonFee, Detail: "of a test"}}
+		r.must(r.sender.Step(ctx, r.lease))
 		r.wantUnreserved("of a test")
 		r.view(func(tx *store.Tx) error {
 			next, known, err := tx.Nonces().Next(ctx, r.chain.Capabilities().ID, r.hot.Base)
@@ -65,7 +65,7 @@ func TestWhatHasNoNonceGivesNoneBack(t *testing.T) {
 			}
 			return err
 		})
-		r.spender.Signer = real
+		r.sender.Signer = real
 		r.settle()
 		if got := r.now(w).Status; got != bursar.WithdrawalConfirmed {
 			t.Errorf("it is %s", got)

@@ -9,7 +9,7 @@ import (
 )
 
 // swept counts the sweeps that were ever ordered, by currency.
-func (r *rig) swept() map[bursar.CurrencyCode]int {
+func (r *harness) swept() map[bursar.CurrencyCode]int {
 	r.t.Helper()
 	counts := map[bursar.CurrencyCode]int{}
 	r.view(func(tx *store.Tx) error {
@@ -25,10 +25,10 @@ func (r *rig) swept() map[bursar.CurrencyCode]int {
 	return counts
 }
 
-// What is not worth its fee stays where it is, tokens too, until payments lack that very asset; then as much is collected as
-// they lack, and nothing of any other asset.
+// What is not worth its fee stays where it is, tokens too, until payments lack that very asset; then as much is
+// collected as they lack, and nothing of any other asset.
 func TestOnlyWhatPaymentsLackIsSweptAtALoss(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		for range 10 { // a sweep of the native asset costs 420,000, of tokens more; 20 times the minimum of a token is 200
@@ -56,9 +56,10 @@ func TestOnlyWhatPaymentsLackIsSweptAtALoss(t *testing.T) {
 	})
 }
 
-// A sweep takes what the final chain holds: what is not final may leave again, and would leave the sweep without an end.
+// A sweep takes what the final chain holds: what is not final may leave again, and would leave the sweep without an
+// end.
 func TestASweepTakesFinalDepositsOnly(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.step()
 		w := r.wallet(0)
 		r.pay(w.Address, 1_000_000_000)
@@ -79,10 +80,10 @@ func TestASweepTakesFinalDepositsOnly(t *testing.T) {
 	})
 }
 
-// An address whose tokens cannot be moved, by its issuer's will, stops neither other sweeps nor the withdrawals that wait for
-// them.
+// An address whose tokens cannot be moved, by its issuer's will, stops neither other sweeps nor the withdrawals that
+// wait for them.
 func TestFrozenAddressesStopNoOtherSweep(t *testing.T) {
-	each(t, numbered, func(t *testing.T, r *rig) {
+	each(t, numbered, func(t *testing.T, r *harness) {
 		r.withTokens().prepare()
 		r.settle()
 		token, err := r.registry.Get("TOKEN")

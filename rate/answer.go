@@ -55,8 +55,8 @@ func rateAt(document any, pointer string) (bursar.Rate, bool) {
 // maxExponent bounds how far a number's point may be moved.
 const maxExponent = 40
 
-// rateOf reads a decimal, also one with an exponent, as small rates are often written in JSON. What follows the 18th decimal
-// is cut off.
+// rateOf reads a decimal, also one with an exponent, as small rates are often written in JSON. What follows the 18th
+// decimal is cut off.
 func rateOf(text string) (bursar.Rate, bool) {
 	mantissa, exponent, moved := strings.Cut(strings.ToLower(text), "e")
 	move := 0

@@ -48,9 +48,15 @@ type answered struct {
 
 // NewFeed returns a Feed that knows nothing until it asks.
 func NewFeed(c FeedConfig) *Feed {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10, MaxIdleConns: 1}
-	return &Feed{FeedConfig: c, known: map[bursar.CurrencyCode]answered{}, client: &http.Client{Transport: transport, Timeout: askWithin,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	transport := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:      true,
+		MaxResponseHeaderBytes: 64 << 10,
+		MaxIdleConns:           1,
+	}
+	return &Feed{FeedConfig: c, known: map[bursar.CurrencyCode]answered{},
+		client: &http.Client{Transport: transport, Timeout: askWithin,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // Rate returns the last rate that was answered for a currency, the zero Rate where that is too old or there was none.
@@ -100,8 +106,8 @@ func (f *Feed) Run(ctx context.Context) error {
 	}
 }
 
-// Ask asks the source once. It keeps what the answer has, and returns which currencies it lacks: their last rates stay until
-// they are too old. An answer that has none of them is an error. Without currencies to ask for it asks nobody.
+// Ask asks the source once. It keeps what the answer has, and returns which currencies it lacks: their last rates stay
+// until they are too old. An answer that has none of them is an error. Without currencies to ask for it asks nobody.
 func (f *Feed) Ask(ctx context.Context) (missing []bursar.CurrencyCode, err error) {
 	if len(f.Pointers) == 0 {
 		return nil, nil // no currency is in use

@@ -27,7 +27,8 @@ func TestStatic(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := rate.Static{"BTC": btc}
-	if s.Rate("BTC") != btc || s.Rate("ETH").IsKnown() || s.Rate("USDT").String() != "1" || rate.Static(nil).Rate("BTC").IsKnown() {
+	if s.Rate("BTC") != btc || s.Rate("ETH").IsKnown() || s.Rate("USDT").String() != "1" ||
+		rate.Static(nil).Rate("BTC").IsKnown() {
 		t.Errorf("rates are %s, %s, %s", s.Rate("BTC"), s.Rate("ETH"), s.Rate("USDT"))
 	}
 }
@@ -67,7 +68,8 @@ type clock struct{ at time.Time }
 func (c *clock) now() time.Time { return c.at }
 
 func feed(url string, c *clock, pointers map[bursar.CurrencyCode]string) *rate.Feed {
-	return rate.NewFeed(rate.FeedConfig{URL: url, Pointers: pointers, Every: time.Minute, MaxAge: 10 * time.Minute, Now: c.now, Log: slog.New(slog.DiscardHandler)})
+	return rate.NewFeed(rate.FeedConfig{URL: url, Pointers: pointers, Every: time.Minute, MaxAge: 10 * time.Minute,
+		Now: c.now, Log: slog.New(slog.DiscardHandler)})
 }
 
 func TestAFeedReadsWhatItsPointersLeadTo(t *testing.T) {
@@ -162,19 +164,22 @@ func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 func TestAFeedThatRunsAsksAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		f := rate.NewFeed(rate.FeedConfig{URL: "https://rates.example/?key=hunter2", Pointers: map[bursar.CurrencyCode]string{"BTC": "/BTC"}, Every: time.Minute,
+		f := rate.NewFeed(rate.FeedConfig{URL: "https://rates.example/?key=hunter2",
+			Pointers: map[bursar.CurrencyCode]string{"BTC": "/BTC"}, Every: time.Minute,
 			MaxAge: 3 * time.Minute, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 		f.SetTransport(through(func(r *http.Request) (*http.Response, error) {
 			n := asked.Add(1)
 			if n > 2 {
 				return nil, errors.New("the source is away")
 			}
-			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(fmt.Sprintf(`{"BTC":%d}`, n)))}, nil
+			return &http.Response{StatusCode: http.StatusOK,
+				Body: io.NopCloser(strings.NewReader(fmt.Sprintf(`{"BTC":%d}`, n)))}, nil
 		}))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- f.Run(ctx) }()
-		for minute, want := range []string{"1", "2", "2", "2", "2", ""} { // the second answer came after a minute and counts for three
+		for minute, want := range []string{"1", "2", "2", "2", "2",
+			""} { // the second answer came after a minute and counts for three
 			synctest.Wait()
 			if got := f.Rate("BTC").String(); got != want || asked.Load() != int64(minute+1) {
 				t.Errorf("after %d minutes the rate is %q, asked %d times", minute, got, asked.Load())

@@ -49,8 +49,8 @@ func newBench(t *testing.T, spending chain.Model) *bench {
 	b := &bench{T: t, Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: spending, Confirmations: 2}),
 		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), holds: map[string]uint64{}}
 	b.Mine(9)
-	coin := bursar.Currency{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2}
-	known, err := bursar.NewRegistry([]bursar.Currency{coin})
+	native := bursar.Currency{Code: "COIN", Chain: bursar.Ethereum, Decimals: 2, Places: 2}
+	known, err := bursar.NewRegistry([]bursar.Currency{native})
 	b.need(err)
 	db := storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return b.now }, store.Conduct{})
 	b.Reconciler = reconcile.Reconciler{DB: db, Chain: b, Registry: known, Hot: "hot"}
@@ -89,7 +89,8 @@ func (b *bench) arrives(base string, height, units uint64) {
 	b.n++
 	d := bursar.Deposit{ID: bursar.ID{0: 7, 1: byte(b.n >> 8), 2: byte(b.n)}, Purpose: bursar.ForCapital, Currency: "COIN",
 		Chain: bursar.Ethereum,
-		TxID:  fmt.Sprint("tx", b.n), Address: bursar.Address{Base: base}, Amount: bursar.Units(units), Status: bursar.DepositPending, Height: height}
+		TxID:  fmt.Sprint("tx", b.n), Address: bursar.Address{Base: base}, Amount: bursar.Units(units),
+		Status: bursar.DepositPending, Height: height}
 	b.do(func(tx *store.Tx) error {
 		_, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d})
 		return err
@@ -103,7 +104,8 @@ func (b *bench) wallet(base string) {
 		b.need(err)
 		return tx.Wallets().Insert(ctx, []bursar.Wallet{{Number: number, ID: bursar.ID{0: 6, 1: byte(number)},
 			AccountID: bursar.ID{2}, Currency: "COIN",
-			Family: "evm", Index: uint32(number), Address: bursar.Address{Base: base}, Webhook: "https://a.example/", CreatedAt: tx.Now()}})
+			Family: "evm", Index: uint32(number), Address: bursar.Address{Base: base}, Webhook: "https://a.example/",
+			CreatedAt: tx.Now()}})
 	})
 }
 
@@ -225,7 +227,7 @@ func TestANodeIsAskedForSomeAddressesAtOnce(t *testing.T) {
 // Where it differs is told by address, the largest difference first. Of chains without UTXOs the hot address holds
 // whatever the
 // others do not.
-func TestADifferenceIsToldByAddress(t *testing.T) {
+func TestADifferenceIsNamedByAddress(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	for base, units := range map[string]uint64{"a": 100, "b": 200, "c": 300} {
 		b.arrives(base, 8, 1)
@@ -255,13 +257,13 @@ func TestADifferenceIsToldByAddress(t *testing.T) {
 }
 
 // Of UTXOs the books know what each address has.
-func TestUTXOsAreToldByAddress(t *testing.T) {
+func TestUTXOsAreNamedByAddress(t *testing.T) {
 	b := newBench(t, chain.UTXOModel)
 	b.do(func(tx *store.Tx) error {
-		for claim, c := range map[string]store.Coin{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
+		for resource, c := range map[string]store.Coin{"u:0": {Base: "hot", Amount: bursar.Units(700), Height: 7},
 			"u:1": {Base: "hot", Amount: bursar.Units(200), Height: 6},
 			"u:2": {Base: "hot", Amount: bursar.Units(9), Height: 8}} {
-			c.Claim = claim
+			c.Claim = resource
 			if err := tx.UTXOs().Put(ctx, bursar.Ethereum, c); err != nil {
 				return err
 			}
@@ -277,7 +279,7 @@ func TestUTXOsAreToldByAddress(t *testing.T) {
 }
 
 // However many addresses differ, the hundred largest are told.
-func TestTheLargestDifferencesAreTold(t *testing.T) {
+func TestTheLargestDifferencesAreNamed(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	for i := range 350 {
 		base := fmt.Sprintf("%04d", i)

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Difference is an address at which the chain holds something else than the books expect. While transactions of ours are
-// under way, what they moved shows as differences too: at both of their ends.
+// Difference is an address at which the chain holds something else than the books expect. While transactions of ours
+// are under way, what they moved shows as differences too: at both of their ends.
 type Difference struct {
 	Address string
 	Books   bursar.Amount
@@ -29,7 +29,9 @@ func (d Difference) Size() bursar.Amount {
 const maxDifferences = 100
 
 // explain finds the addresses behind a line that does not balance.
-func (r *Reconciler) explain(ctx context.Context, c bursar.Currency, line *Line, bases []string, at chain.BlockRef) error {
+func (r *Reconciler) explain(
+	ctx context.Context, c bursar.Currency, line *Line, bases []string, at chain.BlockRef,
+) error {
 	books, err := r.expected(ctx, c, *line)
 	if err != nil {
 		return err
@@ -70,23 +72,23 @@ func larger(a, b Difference) int {
 	return cmp.Compare(a.Address, b.Address)
 }
 
-// expected returns what the books expect at each address. What custody has beyond all addresses lies at the hot one, unless
-// UTXOs say themselves where they are.
+// expected returns what the books expect at each address. What custody has beyond all addresses lies at the hot one,
+// unless UTXOs say themselves where they are.
 func (r *Reconciler) expected(ctx context.Context, c bursar.Currency, line Line) (map[string]bursar.Amount, error) {
-	books, byCoins := map[string]bursar.Amount{}, r.Chain.Capabilities().Model == chain.UTXOModel
+	books, isUTXO := map[string]bursar.Amount{}, r.Chain.Capabilities().Model == chain.UTXOModel
 	var total bursar.Amount
 	var overflow error
 	err := r.DB.View(ctx, func(tx *store.Tx) error {
 		clear(books)
 		total = bursar.Amount{}
-		return tx.Custody().EachExpected(ctx, c, byCoins, line.Height, func(base string, amount bursar.Amount) {
+		return tx.Custody().EachExpected(ctx, c, isUTXO, line.Height, func(base string, amount bursar.Amount) {
 			sum, err := books[base].Add(amount)
 			books[base], overflow = sum, cmp.Or(overflow, err)
 			total, err = total.Add(amount)
 			overflow = cmp.Or(overflow, err)
 		})
 	})
-	if err = cmp.Or(err, overflow); err != nil || byCoins {
+	if err = cmp.Or(err, overflow); err != nil || isUTXO {
 		return books, err
 	}
 	all, err := line.expects()

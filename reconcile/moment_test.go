@@ -27,7 +27,9 @@ func (h *hurried) At(ctx context.Context, height uint64) (chain.BlockRef, error)
 	return ref, err
 }
 
-func (h *hurried) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (h *hurried) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	amounts, err := h.bench.Holdings(ctx, bases, contract, at)
 	if f := h.asksHoldings; f != nil {
 		h.asksHoldings = nil
@@ -47,11 +49,13 @@ func (h *hurried) credit(code bursar.CurrencyCode) {
 	})
 }
 
-// What is credited while the node answers is in a later block than the one that is asked about: that is no difference, neither of
-// the currency that is compared first nor of another one.
+// What is credited while the node answers is in a later block than the one that is asked about: that is no difference,
+// neither of the currency that is compared first nor of another one.
 func TestTheBooksAreReadAsOfTheBlock(t *testing.T) {
 	for name, arrange := range map[string]func(h *hurried){
-		"while it is asked for the block":     func(h *hurried) { h.asksBlock = func() { h.credit("COIN"); h.holds["hot"] = 1500 } },
+		"while it is asked for the block": func(h *hurried) {
+			h.asksBlock = func() { h.credit("COIN"); h.holds["hot"] = 1500 }
+		},
 		"while it is asked what it holds":     func(h *hurried) { h.asksHoldings = func() { h.credit("COIN") } },
 		"in a currency that is compared next": func(h *hurried) { h.asksHoldings = func() { h.credit("TOKEN") } },
 	} {
@@ -75,7 +79,8 @@ func TestTheBooksAreReadAsOfTheBlock(t *testing.T) {
 	}
 }
 
-// A block that the node has in another version than the one that is recorded proves nothing: a reorganisation is under way.
+// A block that the node has in another version than the one that is recorded proves nothing: a reorganisation is under
+// way.
 func TestAnotherVersionOfTheBlockProvesNothing(t *testing.T) {
 	b := newBench(t, chain.AccountModel)
 	b.do(func(tx *store.Tx) error {

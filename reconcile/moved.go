@@ -10,8 +10,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unsettled returns what left us of a currency in blocks up to a height and waits to be booked. Of a token that did not deliver
-// what was ordered, that is what the settlement will book: nothing where it delivered nothing, and of a sweep what it kept.
+// unsettled returns what left us of a currency in blocks up to a height and waits to be booked. Of a token that did not
+// deliver what was ordered, that is what the settlement will book: nothing where it delivered nothing, and of a sweep
+// what it kept.
 func unsettled(ctx context.Context, tx *store.Tx, c bursar.Currency, height uint64) (bursar.Amount, error) {
 	sum, err := tx.Custody().UnsettledSum(ctx, c, height)
 	if err != nil || !c.IsToken() {

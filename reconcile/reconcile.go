@@ -42,23 +42,24 @@ type Reconciler struct {
 	Chain    chain.Chain
 	Registry *bursar.Registry
 	Hot      string
-	// All asks for the address of every wallet of the chain's family too, and not only for those that were ever paid. It finds
-	// what contracts sent, in a block that could not be traced, to an address that the block does not name. It asks the node as
-	// often as there are wallets.
+	// All asks for the address of every wallet of the chain's family too, and not only for those that were ever paid. It
+	// finds what contracts sent, in a block that could not be traced, to an address that the block does not name. It asks
+	// the node as often as there are wallets.
 	All bool
 }
 
 // basesAtOnce bounds how many addresses a node is asked about in one call.
 const basesAtOnce = 500
 
-// ErrMoved is why nothing can be compared just now: the chain went on while the node was asked, or is being reorganised.
+// ErrMoved is why nothing can be compared just now: the chain went on while the node was asked, or is being
+// reorganised.
 var ErrMoved = errors.New("the chain has moved on")
 
 // tries bounds how often one comparison looks for a moment at which node and books are as of the same block.
 const tries = 5
 
-// Run compares every currency of the chain as of the newest block that is final on the node and recorded here. What is booked
-// meanwhile is of later blocks, and is left to the next comparison.
+// Run compares every currency of the chain as of the newest block that is final on the node and recorded here. What is
+// booked meanwhile is of later blocks, and is left to the next comparison.
 //
 // Errors: ErrMoved where the node has another block at that height than the one that is recorded.
 func (r *Reconciler) Run(ctx context.Context) ([]Line, error) {
@@ -153,15 +154,15 @@ func (r *Reconciler) compare(ctx context.Context, c bursar.Currency, m *moment, 
 
 // eachBase calls f with each address that is asked for, once.
 func (r *Reconciler) eachBase(ctx context.Context, tx *store.Tx, f func(base string)) error {
-	traits := r.Chain.Capabilities()
-	if !r.All || traits.SharedAddress {
-		return tx.Custody().EachPaidBase(ctx, traits.ID, f)
+	capabilities := r.Chain.Capabilities()
+	if !r.All || capabilities.SharedAddress {
+		return tx.Custody().EachPaidBase(ctx, capabilities.ID, f)
 	}
 	newest, err := tx.Wallets().Newest(ctx)
 	if err != nil {
 		return err
 	}
-	return tx.Wallets().EachWatched(ctx, traits.Family, 0, newest, f)
+	return tx.Wallets().EachWatched(ctx, capabilities.Family, 0, newest, f)
 }
 
 // readBooks reads one consistent state of the books and of what they have not yet taken in.
@@ -181,7 +182,9 @@ func (r *Reconciler) readBooks(ctx context.Context, tx *store.Tx, c bursar.Curre
 	return err
 }
 
-func (r *Reconciler) holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) (bursar.Amount, error) {
+func (r *Reconciler) holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) (bursar.Amount, error) {
 	var total bursar.Amount
 	for len(bases) > 0 {
 		n := min(len(bases), basesAtOnce)
@@ -216,13 +219,20 @@ func (l *Line) weigh() error {
 	return nil
 }
 
-// log keeps the comparison for every process to show, raises an alarm for what does not agree, and closes it when it does
-// again.
+// log keeps the comparison for every process to show, raises an alarm for what does not agree, and closes it when it
+// does again.
 func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 	return r.DB.Do(ctx, func(tx *store.Tx) error {
 		for _, l := range lines {
-			err := tx.Reconciliations().Put(ctx, store.Reconciliation{Currency: l.Currency, Chain: l.Chain, Height: l.Height, Custody: l.Custody,
-				Unbooked: l.Unbooked, Unsettled: l.Unsettled, OnChain: l.OnChain})
+			err := tx.Reconciliations().Put(ctx, store.Reconciliation{
+				Currency:  l.Currency,
+				Chain:     l.Chain,
+				Height:    l.Height,
+				Custody:   l.Custody,
+				Unbooked:  l.Unbooked,
+				Unsettled: l.Unsettled,
+				OnChain:   l.OnChain,
+			})
 			if err != nil {
 				return err
 			}
@@ -236,7 +246,12 @@ func (r *Reconciler) log(ctx context.Context, lines []Line) error {
 			if err != nil {
 				return err
 			}
-			if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: l.Chain, Kind: Differs, Ref: string(l.Currency), Message: l.differs(currency)}); err != nil {
+			if err := tx.Alarms().Raise(ctx, store.Alarm{
+				Chain:   l.Chain,
+				Kind:    Differs,
+				Ref:     string(l.Currency),
+				Message: l.differs(currency),
+			}); err != nil {
 				return err
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Verdict says whether everything that is owed is there and whether the books can be believed. There is one: the operator's
-// page, doctor, the command reconcile, metrics and alarms all show this.
+// Verdict says whether everything that is owed is there and whether the books can be believed. There is one: the
+// operator's page, doctor, the command reconcile, metrics and alarms all show this.
 type Verdict struct {
 	At       time.Time
 	Lines    []Position
@@ -58,7 +58,8 @@ const late = 5 * time.Minute
 // OK reports that nothing is wrong.
 func (v Verdict) OK() bool { return len(v.Problems) == 0 }
 
-// Judge reads the verdict from one consistent state. It reads some rows of each currency, however many customers there are.
+// Judge reads the verdict from one consistent state. It reads some rows of each currency, however many customers there
+// are.
 func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdict, error) {
 	v := Verdict{At: tx.Now()}
 	if err := v.readAudit(ctx, tx); err != nil {
@@ -74,8 +75,16 @@ func Judge(ctx context.Context, tx *store.Tx, registry *bursar.Registry) (Verdic
 			return v, err
 		}
 		if r, compared := chains[currency.Code]; compared {
-			line := Line{Chain: currency.Chain, Currency: currency.Code, Height: r.Height, Custody: r.Custody, Unbooked: r.Unbooked, Unsettled: r.Unsettled,
-				OnChain: r.OnChain, Liabilities: p.Owed}
+			line := Line{
+				Chain:       currency.Chain,
+				Currency:    currency.Code,
+				Height:      r.Height,
+				Custody:     r.Custody,
+				Unbooked:    r.Unbooked,
+				Unsettled:   r.Unsettled,
+				OnChain:     r.OnChain,
+				Liabilities: p.Owed,
+			}
 			if err := line.weigh(); err != nil {
 				return v, err
 			}
@@ -104,8 +113,10 @@ func (v *Verdict) readAudit(ctx context.Context, tx *store.Tx) error {
 		v.Problems = append(v.Problems, Problem{Contradict, f.Asset, f.Message})
 	}
 	if v.Links > v.Audited && len(v.Faults) == 0 && !v.Checked.IsZero() && v.At.Sub(v.Checked) > late {
-		v.Problems = append(v.Problems, Problem{Unaudited, "", fmt.Sprintf("the audit has read %d of %d links of the books and has not been through since %s: see that `bursar serve` runs",
-			v.Audited, v.Links, v.Checked.Format(time.RFC3339))})
+		v.Problems = append(v.Problems, Problem{Unaudited, "",
+			fmt.Sprintf("the audit has read %d of %d links of the books and has not been through since %s: see that `bursar "+
+				"serve` runs",
+				v.Audited, v.Links, v.Checked.Format(time.RFC3339))})
 	}
 	return nil
 }
@@ -129,8 +140,10 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 func (v *Verdict) judge(p Position) {
 	c := p.Currency
 	if !p.Uncovered.IsZero() {
-		v.Problems = append(v.Problems, Problem{Uncovered, c.Code, fmt.Sprintf("%s %s more is owed than is held: %s %s are owed, custody has %s %s. Send at least the difference as operator funds",
-			c.Exact(p.Uncovered), c.Code, c.Exact(p.Owed), c.Code, c.Exact(p.Custody), c.Code)})
+		v.Problems = append(v.Problems, Problem{Uncovered, c.Code,
+			fmt.Sprintf("%s %s more is owed than is held: %s %s are owed, custody has %s %s. Send at least the difference as "+
+				"operator funds",
+				c.Exact(p.Uncovered), c.Code, c.Exact(p.Owed), c.Code, c.Exact(p.Custody), c.Code)})
 	}
 	if p.Chain != nil && !p.Chain.Balanced() {
 		v.Problems = append(v.Problems, Problem{Differs, c.Code, p.Chain.differs(c)})
@@ -147,12 +160,13 @@ func (l Line) differs(c bursar.Currency) string {
 	if err != nil {
 		return fmt.Sprintf("the books of %s overflow", c.Code)
 	}
-	return fmt.Sprintf("%s holds %s %s %s the books expect at block %d: %s against %s. `bursar reconcile` names the addresses",
+	return fmt.Sprintf("%s holds %s %s %s the books expect at block %d: %s against %s. `bursar reconcile` names the "+
+		"addresses",
 		l.Chain, c.Exact(more), c.Code, than, l.Height, c.Exact(l.OnChain), c.Exact(expected))
 }
 
-// Log raises an alarm for every currency that is uncovered and for an audit that is late, and closes those that are over.
-// What differs from the chain is told by the comparison, what the books contradict themselves in by the audit.
+// Log raises an alarm for every currency that is uncovered and for an audit that is late, and closes those that are
+// over. What differs from the chain is told by the comparison, what the books contradict themselves in by the audit.
 func (v Verdict) Log(ctx context.Context, tx *store.Tx) error {
 	for _, kind := range []string{Uncovered, Unaudited} {
 		open, err := tx.Alarms().OfKind(ctx, kind)
@@ -171,7 +185,12 @@ func (v Verdict) Log(ctx context.Context, tx *store.Tx) error {
 		var err error
 		switch p.Kind {
 		case Uncovered:
-			err = tx.Alarms().Raise(ctx, store.Alarm{Chain: v.chainOf(p.Currency), Kind: Uncovered, Ref: string(p.Currency), Message: p.Message})
+			err = tx.Alarms().Raise(ctx, store.Alarm{
+				Chain:   v.chainOf(p.Currency),
+				Kind:    Uncovered,
+				Ref:     string(p.Currency),
+				Message: p.Message,
+			})
 		case Unaudited:
 			err = tx.Alarms().Raise(ctx, store.Alarm{Kind: Unaudited, Message: p.Message})
 		}

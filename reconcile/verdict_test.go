@@ -26,7 +26,9 @@ func registry(t *testing.T) *bursar.Registry {
 }
 
 // judged posts entries, judges, raises what is to be raised, and returns the verdict and the open alarms of a kind.
-func judged(t *testing.T, db *store.DB, kind string, entries ...ledger.Entry) (v reconcile.Verdict, alarms []store.Alarm) {
+func judged(
+	t *testing.T, db *store.DB, kind string, entries ...ledger.Entry,
+) (v reconcile.Verdict, alarms []store.Alarm) {
 	t.Helper()
 	err := db.Do(ctx, func(tx *store.Tx) (err error) {
 		if len(entries) > 0 {
@@ -49,21 +51,27 @@ func judged(t *testing.T, db *store.DB, kind string, entries ...ledger.Entry) (v
 	return v, alarms
 }
 
-// More is owed than is held as soon as network fees go beyond the operator's own funds: an alarm says by how much in whole
-// units, and closes once it is covered.
+// More is owed than is held as soon as network fees go beyond the operator's own funds: an alarm says by how much in
+// whole units, and closes once it is covered.
 func TestUncovered(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		at := db.Now()
-		deposit := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(700_000_000), Fee: bursar.Units(1_000_000)}
-		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(deposit, at), ledger.NetworkFee("bitcoin:a", 0, "BTC", bursar.Units(1_000_000), at)); !v.OK() || len(alarms) > 0 {
+		deposit := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "BTC",
+			Amount: bursar.Units(700_000_000), Fee: bursar.Units(1_000_000)}
+		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(deposit, at),
+			ledger.NetworkFee("bitcoin:a", 0, "BTC", bursar.Units(1_000_000), at)); !v.OK() || len(alarms) > 0 {
 			t.Fatalf("all is covered, and yet %+v, %+v", v.Problems, alarms)
 		}
-		v, alarms := judged(t, db, reconcile.Uncovered, ledger.NetworkFee("bitcoin:b", 0, "BTC", bursar.Units(60_000_000), at))
-		if v.OK() || len(alarms) != 1 || !strings.Contains(alarms[0].Message, "0.60000000 BTC more is owed than is held: 6.99000000 BTC are owed, custody has 6.39000000 BTC") {
+		v, alarms := judged(t, db, reconcile.Uncovered,
+			ledger.NetworkFee("bitcoin:b", 0, "BTC", bursar.Units(60_000_000), at))
+		if v.OK() || len(alarms) != 1 || !strings.Contains(alarms[0].Message,
+			"0.60000000 BTC more is owed than is held: 6.99000000 BTC are owed, custody has 6.39000000 BTC") {
 			t.Fatalf("the verdict is %+v, the alarms %+v", v.Problems, alarms)
 		}
-		capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "BTC", Amount: bursar.Units(60_000_000)}
-		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.Arrived(capital, ledger.Capital, at)); !v.OK() || len(alarms) > 0 {
+		capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "BTC",
+			Amount: bursar.Units(60_000_000)}
+		if v, alarms := judged(t, db, reconcile.Uncovered, ledger.Arrived(capital, ledger.Capital, at)); !v.OK() ||
+			len(alarms) > 0 {
 			t.Fatalf("covered again, and yet %+v, %+v", v.Problems, alarms)
 		}
 	})
@@ -76,10 +84,12 @@ func TestACustomerBelowZeroCoversNobody(t *testing.T) {
 		one := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(5)}
 		other := bursar.Deposit{ID: bursar.ID{3}, AccountID: bursar.ID{4}, Currency: "BTC", Amount: bursar.Units(7)}
 		out := bursar.Withdrawal{ID: bursar.ID{5}, AccountID: bursar.ID{2}, Currency: "BTC", Amount: bursar.Units(4)}
-		v, _ := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at), ledger.DepositCredited(other, at), ledger.WithdrawalHeld(out, at),
+		v, _ := judged(t, db, reconcile.Uncovered, ledger.DepositCredited(one, at), ledger.DepositCredited(other, at),
+			ledger.WithdrawalHeld(out, at),
 			ledger.WithdrawalSettled(out, 0, at), ledger.DepositReversed(one, at))
 		for _, p := range v.Lines {
-			if p.Currency.Code == "BTC" && (p.Owed != bursar.Units(7) || p.Custody != bursar.Units(3) || p.Uncovered != bursar.Units(4)) {
+			if p.Currency.Code == "BTC" && (p.Owed != bursar.Units(7) || p.Custody != bursar.Units(3) ||
+				p.Uncovered != bursar.Units(4)) {
 				t.Errorf("owed %s, held %s, uncovered %s", p.Owed, p.Custody, p.Uncovered)
 			}
 		}
@@ -90,13 +100,16 @@ func TestACustomerBelowZeroCoversNobody(t *testing.T) {
 func TestTheChainIsPartOfTheVerdict(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		err := db.Do(ctx, func(tx *store.Tx) error {
-			return tx.Reconciliations().Put(ctx, store.Reconciliation{Currency: "BTC", Chain: bursar.Bitcoin, Height: 7, Custody: bursar.Units(150_000_000), OnChain: bursar.Units(100_000_000)})
+			return tx.Reconciliations().Put(ctx,
+				store.Reconciliation{Currency: "BTC", Chain: bursar.Bitcoin, Height: 7, Custody: bursar.Units(150_000_000),
+					OnChain: bursar.Units(100_000_000)})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		v, _ := judged(t, db, reconcile.Differs)
-		if len(v.Problems) != 1 || v.Problems[0].Kind != reconcile.Differs || !strings.Contains(v.Problems[0].Message, "bitcoin holds 0.50000000 BTC less than the books expect at block 7") {
+		if len(v.Problems) != 1 || v.Problems[0].Kind != reconcile.Differs ||
+			!strings.Contains(v.Problems[0].Message, "bitcoin holds 0.50000000 BTC less than the books expect at block 7") {
 			t.Errorf("the problems are %+v", v.Problems)
 		}
 	})

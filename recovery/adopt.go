@@ -45,24 +45,38 @@ func (k Book) currency(x chain.ExternalSpend) bursar.CurrencyCode {
 	return native.Code
 }
 
-// adopt makes an outgoing transaction of an external spend, as if this database had sent it: it is in its block, its claims are
-// used up, and what it pays waits only for the block to be final. Whatever unsigned transaction wanted the same claims, or to
-// pay the same, is given up.
-func (k Book) adopt(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made) (bursar.ID, error) {
+// adopt makes an outgoing transaction of an external spend, as if this database had sent it: it is in its block, its
+// claims are used up, and what it pays waits only for the block to be final. Whatever unsigned transaction wanted the
+// same claims, or to pay the same, is given up.
+func (k Book) adopt(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, m made,
+) (bursar.ID, error) {
 	m.order.ID, m.order.MaxFee = k.IDs.Next(), x.Fee
 	order, err := json.Marshal(m.order)
 	if err != nil {
 		return bursar.ID{}, fmt.Errorf("write order: %w", err)
 	}
-	draft, err := unsignedOf(x)
+	unsigned, err := unsignedOf(x)
 	if err != nil {
 		return bursar.ID{}, err
 	}
 	if err := k.makeRoom(ctx, tx, x, m.wants); err != nil {
 		return bursar.ID{}, err
 	}
-	p := bursar.OutgoingTx{ID: m.order.ID, Chain: k.Capabilities.ID, Kind: string(m.order.Kind), Currency: m.currency, Base: x.Base, Order: order, Unsigned: draft,
-		TxID: x.TxID, Height: b.Ref.Height, Failed: x.Failed, Fee: x.Fee, Share: ShareOf(m.order.Kind)}
+	p := bursar.OutgoingTx{
+		ID:       m.order.ID,
+		Chain:    k.Capabilities.ID,
+		Kind:     string(m.order.Kind),
+		Currency: m.currency,
+		Base:     x.Base,
+		Order:    order,
+		Unsigned: unsigned,
+		TxID:     x.TxID,
+		Height:   b.Ref.Height,
+		Failed:   x.Failed,
+		Fee:      x.Fee,
+		Share:    ShareOf(m.order.Kind),
+	}
 	if k.Capabilities.Model == chain.UTXOModel {
 		p.Base = k.Hot.Base
 	}
@@ -105,10 +119,10 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	if k.Capabilities.Model != chain.AccountModel {
 		return nil
 	}
-	for _, claim := range x.Reservations {
-		at := strings.LastIndexByte(claim, '/')
-		nonce, err := strconv.ParseUint(claim[at+1:], 10, 63)
-		if at < 0 || err != nil || claim[:at] != x.Base {
+	for _, resource := range x.Reservations {
+		at := strings.LastIndexByte(resource, '/')
+		nonce, err := strconv.ParseUint(resource[at+1:], 10, 63)
+		if at < 0 || err != nil || resource[:at] != x.Base {
 			continue // a claim of another kind
 		}
 		if err := tx.Nonces().Use(ctx, k.Capabilities.ID, x.Base, nonce); err != nil {
@@ -118,16 +132,16 @@ func (k Book) useNonces(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	return nil
 }
 
-// makeRoom gives up the unsigned transactions that an external spend has taken the place of, and takes what it pays out of
-// signed ones, which can never be included any more.
+// makeRoom gives up the unsigned transactions that an external spend has taken the place of, and takes what it pays out
+// of signed ones, which can never be included any more.
 func (k Book) makeRoom(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, wants []want) error {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {
 		return err
 	}
 	var ids []bursar.ID
-	for _, claim := range x.Reservations {
-		if id, owned := owners[claim]; owned {
+	for _, resource := range x.Reservations {
+		if id, owned := owners[resource]; owned {
 			ids = append(ids, id)
 		}
 	}
@@ -178,17 +192,17 @@ func (k Book) freeReservations(ctx context.Context, tx *store.Tx, p bursar.Outgo
 	if p.Status != bursar.OutgoingReserved {
 		return nil
 	}
-	var draft chain.UnsignedTx
-	if err := json.Unmarshal(p.Unsigned, &draft); err != nil {
+	var unsigned chain.UnsignedTx
+	if err := json.Unmarshal(p.Unsigned, &unsigned); err != nil {
 		return fmt.Errorf("read draft: %w", err)
 	}
 	if err := tx.Reservations().Free(ctx, p.ID); err != nil || k.Capabilities.Model != chain.AccountModel {
 		return err
 	}
-	for _, claim := range draft.Reservations {
-		at := strings.LastIndexByte(claim, '/')
-		nonce, err := strconv.ParseUint(claim[at+1:], 10, 63)
-		if at < 0 || err != nil || claim[:at] != p.Base || slices.Contains(x.Reservations, claim) {
+	for _, resource := range unsigned.Reservations {
+		at := strings.LastIndexByte(resource, '/')
+		nonce, err := strconv.ParseUint(resource[at+1:], 10, 63)
+		if at < 0 || err != nil || resource[:at] != p.Base || slices.Contains(x.Reservations, resource) {
 			continue
 		}
 		if err := tx.Nonces().Free(ctx, p.Chain, p.Base, nonce); err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // JudgeAgain judges the unclear external spends of a chain once more, in a transaction that has locked it: what another
-// transaction of ours might have paid when they were met may have expired since. It returns those that pay what waits now, which
-// are adopted.
+// transaction of ours might have paid when they were met may have expired since. It returns those that pay what waits
+// now, which are adopted.
 func (k Book) JudgeAgain(ctx context.Context, tx *store.Tx) (adopted []string, err error) {
 	unclear, err := tx.ExternalSpends().List(ctx, k.Capabilities.ID, store.ExternalUnclear, takeAtOnce)
 	if err != nil {

@@ -9,22 +9,23 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Link returns the newest link of the books' hash chain that the marks know durably, and its hash; 0 where they know none. The
-// database must have it: one that has not, or another under its number, is another history.
+// Link returns the newest link of the books' hash chain that the marks know durably, and its hash; 0 where they know
+// none. The database must have it: one that has not, or another under its number, is another history.
 func (g *Guard) Link() (number int64, hash []byte) {
 	kept := g.Kept()
 	return kept.Link, kept.LinkHash
 }
 
-// NoteLink notes a newer link that was audited. The marks have it with the next look, which sees that the database still does.
+// NoteLink notes a newer link that was audited. The marks have it with the next look, which sees that the database
+// still does.
 func (g *Guard) NoteLink(number int64, hash []byte) {
 	g.state.Lock()
 	defer g.state.Unlock()
 	g.link = marks.State{Link: number, LinkHash: hash}
 }
 
-// raiseLink adds the link that was noted to what a look raises, in the transaction that counts the look: a database that forgets
-// the link later forgets the look as well, and is noticed to be older.
+// raiseLink adds the link that was noted to what a look raises, in the transaction that counts the look: a database
+// that forgets the link later forgets the look as well, and is noticed to be older.
 func (g *Guard) raiseLink(ctx context.Context, tx *store.Tx, by *marks.State) error {
 	g.state.RLock()
 	noted, kept := g.link, g.kept
@@ -42,8 +43,8 @@ func (g *Guard) raiseLink(ctx context.Context, tx *store.Tx, by *marks.State) er
 	return nil
 }
 
-// missLink has the marks miss no link any more that was lost before a recovery which another replica began: that one alone saw
-// the database step back, and the chains recover by its word.
+// missLink has the marks miss no link any more that was lost before a recovery which another replica began: that one
+// alone saw the database step back, and the chains recover by its word.
 func (g *Guard) missLink(ctx context.Context, tx *store.Tx, kept marks.State, by *marks.State) (lost bool, err error) {
 	newest, err := tx.Recoveries().List(ctx, 1)
 	if err != nil || len(newest) == 0 || newest[0].BeganAt.UnixMicro() <= kept.Recovered {
@@ -68,7 +69,8 @@ func has(ctx context.Context, tx *store.Tx, known marks.State) (bool, error) {
 	return err == nil && bytes.Equal(l.Hash, known.LinkHash), err
 }
 
-// headOf is what the marks know of the books from a recovery on: what the database has forgotten is not missed any more.
+// headOf is what the marks know of the books from a recovery on: what the database has forgotten is not missed any
+// more.
 func headOf(ctx context.Context, tx *store.Tx) (s marks.State, err error) {
 	head, err := tx.Links().Head(ctx)
 	if s.Link, s.LinkHash = head.Number, head.Hash; head.Number == 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// The marks keep the newest link of the books that was audited, as long as the database has it; a recovery begins with the link
-// that the database ends with, for what it has forgotten is known to be missing.
+// The marks keep the newest link of the books that was audited, as long as the database has it; a recovery begins with
+// the link that the database ends with, for what it has forgotten is known to be missing.
 func TestTheMarksKeepTheNewestLinkOfTheBooks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -27,7 +27,8 @@ func TestTheMarksKeepTheNewestLinkOfTheBooks(t *testing.T) {
 			t.Helper()
 			kept, err := file.Load(ctx)
 			number, known := g.Link()
-			if err != nil || kept.Link != link || string(kept.LinkHash) != string(hash) || number != link || string(known) != string(hash) {
+			if err != nil || kept.Link != link || string(kept.LinkHash) != string(hash) || number != link ||
+				string(known) != string(hash) {
 				t.Errorf("the marks end with link %d %x, want %d %x; %v", kept.Link, kept.LinkHash, link, hash, err)
 			}
 		}
@@ -89,8 +90,9 @@ func (a linkOf) LinkMark() (audit.Mark, error) {
 
 func (a linkOf) NoteLink(m audit.Mark) error { a.g.NoteLink(m.Link, m.Hash); return nil }
 
-// Of two replicas the one that looks first after a lossy failover has the chains recover and forgets the lost link; the other,
-// which leads, finds the beat raised and nothing that it signed missing. It does not miss the lost link for ever.
+// Of two replicas the one that looks first after a lossy failover has the chains recover and forgets the lost link; the
+// other, which leads, finds the beat raised and nothing that it signed missing. It does not miss the lost link for
+// ever.
 func TestALostLinkIsMissedByNoReplicaForEver(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite(t))

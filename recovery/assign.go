@@ -31,7 +31,7 @@ func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 	if err := tx.Withdrawals().AssignOutgoing(ctx, w, p.ID); err != nil {
 		return err
 	}
-	told := w.Status == bursar.WithdrawalBroadcast
+	notified := w.Status == bursar.WithdrawalBroadcast
 	for next, more := broadcastWay[w.Status]; more; next, more = broadcastWay[w.Status] {
 		if next == bursar.WithdrawalSigned {
 			w.TxID = p.TxID
@@ -42,7 +42,7 @@ func (k Book) assignWithdrawal(ctx context.Context, tx *store.Tx, id bursar.ID, 
 		w.Status = next
 	}
 	w.TxID = p.TxID
-	if err := tx.Withdrawals().SetStatus(ctx, w, w.Status); err != nil || told {
+	if err := tx.Withdrawals().SetStatus(ctx, w, w.Status); err != nil || notified {
 		return err
 	}
 	_, _, err = tx.Events().RecordWithdrawal(ctx, w, k.Registry, k.IDs)
@@ -54,19 +54,19 @@ func assignRefund(ctx context.Context, tx *store.Tx, deposit bursar.ID, p bursar
 	if err != nil {
 		return err
 	}
-	n.SpendID, n.TxID = p.ID, p.TxID
+	n.OutgoingID, n.TxID = p.ID, p.TxID
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionSigned)
 }
 
 // releaseRefund lets the refund that an outgoing transaction was to pay wait for another one.
-func releaseRefund(ctx context.Context, tx *store.Tx, spend bursar.ID) error {
-	n, err := tx.Resolutions().RefundPaidBy(ctx, spend)
+func releaseRefund(ctx context.Context, tx *store.Tx, outgoingID bursar.ID) error {
+	n, err := tx.Resolutions().RefundPaidBy(ctx, outgoingID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	n.SpendID, n.TxID = bursar.ID{}, ""
+	n.OutgoingID, n.TxID = bursar.ID{}, ""
 	return tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Settle books that part of an adopted transaction that no withdrawal explains, by the operator's word, when its block is final.
-// For any other outgoing transaction it does nothing. Unsettle undoes it after a reorg.
+// Settle books that part of an adopted transaction that no withdrawal explains, by the operator's word, when its block
+// is final. For any other outgoing transaction it does nothing. Unsettle undoes it after a reorg.
 func Settle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) error {
 	account, lots, err := unexplained(ctx, tx, registry, p)
 	if err != nil || len(lots) == 0 {
@@ -42,7 +42,9 @@ func Unsettle(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bu
 }
 
 // unexplained returns what an adopted transaction paid beside withdrawals and refunds, and who bears it.
-func unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) (ledger.Account, []ledger.Lot, error) {
+func unexplained(
+	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
+) (ledger.Account, []ledger.Lot, error) {
 	x, err := tx.ExternalSpends().Behind(ctx, p.ID)
 	if err != nil || x.Booked == "" || p.Failed {
 		return "", nil, ignoreNone(err)
@@ -77,7 +79,9 @@ func unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p
 }
 
 // Unexplained returns the payments of an adopted transaction for which it has neither a withdrawal nor a refund.
-func Unexplained(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) (left []chain.Payment, err error) {
+func Unexplained(
+	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
+) (left []chain.Payment, err error) {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return nil, fmt.Errorf("read the order of spend %s: %w", p.ID, err)
@@ -103,7 +107,9 @@ type asset struct {
 	amount   bursar.Amount
 }
 
-func explainedBy(ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx) (map[asset]int, error) {
+func explainedBy(
+	ctx context.Context, tx *store.Tx, registry *bursar.Registry, p bursar.OutgoingTx,
+) (map[asset]int, error) {
 	explained := map[asset]int{}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {

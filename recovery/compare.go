@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// check compares the database with the marks, and lets every chain recover that may have been paid on since the database's time.
+// check compares the database with the marks, and lets every chain recover that may have been paid on since the
+// database's time.
 func (g *Guard) check(ctx context.Context) error {
 	kept, given := g.known() // first: what is given out or signed while the database is read is not in what was read
 	now, fates, err := g.compare(ctx, kept)
@@ -26,7 +27,9 @@ func (g *Guard) check(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		chains = slices.DeleteFunc(slices.Clone(chains), func(id bursar.ChainID) bool { return g.provenWhole(id, now, kept, fresh) })
+		chains = slices.DeleteFunc(slices.Clone(chains), func(id bursar.ChainID) bool {
+			return g.provenWhole(id, now, kept, fresh)
+		})
 	}
 	if cause != "" && len(chains) > 0 {
 		return g.recover(ctx, now, behind{cause: cause, chains: chains})
@@ -67,10 +70,10 @@ func (g *Guard) known() (marks.State, map[bursar.Family]uint32) {
 	return g.kept, maps.Clone(g.given)
 }
 
-// provenWhole reports whether a copy of the database has lost no payment of a chain: a failover of its cluster loses no commit
-// that was acknowledged; or nobody else has signed there, since this process leads the chain or no other marks were ever used,
-// and the copy knows the newest signature. fresh are the marks as they are now, which other processes may have raised. A failover
-// keeps the cluster's system identifier; a copy that was loaded from a dump has another.
+// provenWhole reports whether a copy of the database has lost no payment of a chain: a failover of its cluster loses no
+// commit that was acknowledged; or nobody else has signed there, since this process leads the chain or no other marks
+// were ever used, and the copy knows the newest signature. fresh are the marks as they are now, which other processes
+// may have raised. A failover keeps the cluster's system identifier; a copy that was loaded from a dump has another.
 func (g *Guard) provenWhole(id bursar.ChainID, now store.Marks, kept, fresh marks.State) bool {
 	sameCluster, signed := now.Identity.System == kept.Database.System, now.Signed[string(id)]
 	if sameCluster && (g.SynchronousFailover || alone(now, fresh) && signed == fresh.Signed[string(id)]) {
@@ -88,21 +91,25 @@ func stepBack(now store.Marks, kept marks.State, given map[bursar.Family]uint32)
 		return "the database was restored from a backup at " + now.Restored
 	}
 	if now.Beat < kept.Beat {
-		return fmt.Sprintf("the database has stepped back: it has counted %d looks, %d are known outside it", now.Beat, kept.Beat)
+		return fmt.Sprintf("the database has stepped back: it has counted %d looks, %d are known outside it", now.Beat,
+			kept.Beat)
 	}
 	for id, n := range kept.Signed {
 		if now.Signed[id] < n {
-			return fmt.Sprintf("the database has stepped back: it knows %d signed transactions of %s, %d are known outside it", now.Signed[id], id, n)
+			return fmt.Sprintf("the database has stepped back: it knows %d signed transactions of %s, %d are known outside it",
+				now.Signed[id], id, n)
 		}
 	}
 	for family, n := range kept.Indexes {
 		if now.Reserved[family] < n {
-			return fmt.Sprintf("the database has stepped back: it has reserved key indexes of %s up to %d, %d are known outside it", family, now.Reserved[family], n)
+			return fmt.Sprintf("the database has stepped back: it has reserved key indexes of %s up to %d, %d are known "+
+				"outside it", family, now.Reserved[family], n)
 		}
 	}
 	for family, n := range given {
 		if now.Next[string(family)] < int64(n) {
-			return fmt.Sprintf("the database has stepped back: its next key index of %s is %d, and %d was given out", family, now.Next[string(family)], n-1)
+			return fmt.Sprintf("the database has stepped back: its next key index of %s is %d, and %d was given out", family,
+				now.Next[string(family)], n-1)
 		}
 	}
 	return ""
@@ -151,7 +158,8 @@ type behind struct {
 	word   bool             // it is an operator's word: what is in the journal need not be all
 }
 
-// recover raises the database to the marks, watches what it skips thereby, notes what is to be put back, and lets chains recover.
+// recover raises the database to the marks, watches what it skips thereby, notes what is to be put back, and lets
+// chains recover.
 func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	kept, err := g.Keeper.Load(ctx) // what others have signed that share these marks is in them
 	if err != nil {
@@ -202,15 +210,19 @@ func (g *Guard) recover(ctx context.Context, now store.Marks, b behind) error {
 	return g.raise(ctx, by)
 }
 
-// begin has a chain recover. Where the journal explains every signature that the database has forgotten, nothing is waited for.
-func (g *Guard) begin(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State, b behind, chain bursar.ChainID) error {
+// begin has a chain recover. Where the journal explains every signature that the database has forgotten, nothing is
+// waited for.
+func (g *Guard) begin(
+	ctx context.Context, tx *store.Tx, now store.Marks, kept marks.State, b behind, chain bursar.ChainID,
+) error {
 	if err := tx.Chains().Ensure(ctx, chain); err != nil {
 		return err
 	}
 	if _, err := tx.Chains().Lock(ctx, chain); err != nil {
 		return err
 	}
-	if !b.word && alone(now, kept) && now.Identity.Database == kept.Database.Name && kept.Complete(string(chain), now.Signed[string(chain)]) {
+	if !b.word && alone(now, kept) && now.Identity.Database == kept.Database.Name &&
+		kept.Complete(string(chain), now.Signed[string(chain)]) {
 		return beginJournaled(ctx, tx, chain, b.cause)
 	}
 	return Begin(ctx, tx, chain, b.cause)
@@ -225,8 +237,8 @@ func noteLost(ctx context.Context, tx *store.Tx, now store.Marks, kept marks.Sta
 	return noteForgotten(ctx, tx, append(f.lost, f.claimed...), alone(now, kept))
 }
 
-// noteUnsure has transactions signed again, before anything may give them up, of which the database cannot say whether they were
-// signed: the process that had them signed may have ended, and the commit that kept the bytes be lost.
+// noteUnsure has transactions signed again, before anything may give them up, of which the database cannot say whether
+// they were signed: the process that had them signed may have ended, and the commit that kept the bytes be lost.
 func (g *Guard) noteUnsure(ctx context.Context) error {
 	kept := g.Kept()
 	now, f, err := g.compare(ctx, kept)
@@ -247,7 +259,9 @@ func (g *Guard) nameKeeper(ctx context.Context) error {
 }
 
 // raiseDatabase lifts every number of the database to what the marks say.
-func (g *Guard) raiseDatabase(ctx context.Context, tx *store.Tx, kept marks.State, gaps map[bursar.Family][]store.GapAddress) error {
+func (g *Guard) raiseDatabase(
+	ctx context.Context, tx *store.Tx, kept marks.State, gaps map[bursar.Family][]store.GapAddress,
+) error {
 	if err := tx.Settings().NameDatabase(ctx, g.Name()); err != nil {
 		return err
 	}

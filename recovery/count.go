@@ -20,10 +20,11 @@ const (
 // errMoved says that another copy of the database answers than the marks name.
 var errMoved = errors.New("another copy of the database answers")
 
-// Sign counts an outgoing transaction that is about to be signed for the first time, first in the database and then outside it, where the journal
-// keeps all that puts it back. The error is ErrBehind where the database has forgotten one that was signed: then nothing is
-// signed, and the chain recovers. It is marks.ErrFull where the journal has no room: then nothing is signed before something has
-// ended. What another transaction pays that is in the journal and has not ended is not signed.
+// Sign counts an outgoing transaction that is about to be signed for the first time, first in the database and then
+// outside it, where the journal keeps all that puts it back. The error is ErrBehind where the database has forgotten
+// one that was signed: then nothing is signed, and the chain recovers. It is marks.ErrFull where the journal has no
+// room: then nothing is signed before something has ended. What another transaction pays that is in the journal and has
+// not ended is not signed.
 func (g *Guard) Sign(ctx context.Context, lease store.Lease, id bursar.ID) error {
 	e, err := g.count(ctx, lease, id)
 	switch {
@@ -63,7 +64,8 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 		if err != nil {
 			return err
 		}
-		if p.Status != bursar.OutgoingReserved && p.Status != bursar.OutgoingSent { // sent: adopted from a block, and now signed here for the first time
+		if p.Status != bursar.OutgoingReserved &&
+			p.Status != bursar.OutgoingSent { // sent: adopted from a block, and now signed here for the first time
 			return fmt.Errorf("spend %s is %s", p.ID, p.Status)
 		}
 		if e, err = entryOf(ctx, tx, p); err != nil {
@@ -81,8 +83,8 @@ func (g *Guard) count(ctx context.Context, lease store.Lease, id bursar.ID) (e m
 	return e, err
 }
 
-// late judges a number that the marks have already. While this process leads the chain nobody else takes one: the database has
-// stepped back. Else another process that shares the marks has led it since. The caller has the turn.
+// late judges a number that the marks have already. While this process leads the chain nobody else takes one: the
+// database has stepped back. Else another process that shares the marks has led it since. The caller has the turn.
 func (g *Guard) late(ctx context.Context, lease store.Lease, e marks.Entry) error {
 	var now store.Marks
 	err := g.DB.Do(ctx, func(tx *store.Tx) (err error) {
@@ -104,11 +106,12 @@ func (g *Guard) late(ctx context.Context, lease store.Lease, e marks.Entry) erro
 	return fmt.Errorf("%w: %s", ErrBehind, cause)
 }
 
-// Unsigned notes that an outgoing transaction was not signed after all, as nobody has its bytes: it may be given up again.
+// Unsigned notes that an outgoing transaction was not signed after all, as nobody has its bytes: it may be given up
+// again.
 func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
 	g.state.Lock()
 	defer g.state.Unlock()
-	is := func(e marks.Entry) bool { return e.Chain == string(chain) && e.Spend == id.String() }
+	is := func(e marks.Entry) bool { return e.Chain == string(chain) && e.OutgoingID == id.String() }
 	for _, e := range g.kept.Journal {
 		if is(e) {
 			g.ended = append(g.ended, marks.Ended{Chain: e.Chain, Number: e.Number})
@@ -117,10 +120,12 @@ func (g *Guard) Unsigned(chain bursar.ChainID, id bursar.ID) {
 	g.kept.Journal = slices.DeleteFunc(slices.Clone(g.kept.Journal), is)
 }
 
-// Signed reports whether an outgoing transaction that the database takes for unsigned may have been signed: then it is not given
-// up, and the same draft is signed again.
+// Signed reports whether an outgoing transaction that the database takes for unsigned may have been signed: then it is
+// not given up, and the same draft is signed again.
 func (g *Guard) Signed(chain bursar.ChainID, id bursar.ID) bool {
-	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool { return e.Chain == string(chain) && e.Spend == id.String() })
+	return slices.ContainsFunc(g.Kept().Journal, func(e marks.Entry) bool {
+		return e.Chain == string(chain) && e.OutgoingID == id.String()
+	})
 }
 
 func (g *Guard) takeEnded() (ended []marks.Ended) {
@@ -144,12 +149,14 @@ func (g *Guard) alarmFull(ctx context.Context) error {
 	g.setFull(true)
 	return g.DB.Do(ctx, func(tx *store.Tx) error {
 		return tx.Alarms().Raise(ctx, store.Alarm{Kind: alarmFull, Ref: refFull, Message: fmt.Sprintf(
-			"the journal beside the marks holds %d payments that were signed and have not ended, and has no room for another: nothing is signed before some of them are final; see `bursar doctor`",
+			"the journal beside the marks holds %d payments that were signed and have not ended, and has no room for "+
+				"another: nothing is signed before some of them are final; see `bursar doctor`",
 			len(g.Kept().Journal))})
 	})
 }
 
-// endFull ends the alarm about a full journal once there is room, in the transaction of a look. The caller has the turn.
+// endFull ends the alarm about a full journal once there is room, in the transaction of a look. The caller has the
+// turn.
 func (g *Guard) endFull(ctx context.Context, tx *store.Tx) error {
 	g.state.RLock()
 	full := g.full

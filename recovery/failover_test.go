@@ -37,9 +37,9 @@ func recovering(t *testing.T, db *store.DB) (is bool) {
 	return is
 }
 
-// Another timeline answers a process that does not lead the chain, as after a failover that took longer than a lease. It is taken
-// for one that may have lost something, unless the operator says that no failover does, or nobody else ever signed and the marks agree;
-// a number that steps back, or another cluster, is a loss whatever the operator says.
+// Another timeline answers a process that does not lead the chain, as after a failover that took longer than a lease.
+// It is taken for one that may have lost something, unless the operator says that no failover does, or nobody else ever
+// signed and the marks agree; a number that steps back, or another cluster, is a loss whatever the operator says.
 func TestAFailoverWithTheOperatorsWord(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short")
@@ -50,10 +50,11 @@ func TestAFailoverWithTheOperatorsWord(t *testing.T) {
 		was         marks.State // what the marks say more than the database
 		recovers    bool
 	}{
-		"others have marks too":    {false, marks.State{Database: marks.Database{Timeline: "000000FF"}, Others: true}, true},
-		"nobody else ever signed":  {false, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
-		"it loses nothing":         {true, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
-		"it has lost a signature":  {true, marks.State{Database: marks.Database{Timeline: "000000FF"}, Signed: map[string]int64{string(simbtc): 1}}, true},
+		"others have marks too":   {false, marks.State{Database: marks.Database{Timeline: "000000FF"}, Others: true}, true},
+		"nobody else ever signed": {false, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
+		"it loses nothing":        {true, marks.State{Database: marks.Database{Timeline: "000000FF"}}, false},
+		"it has lost a signature": {true, marks.State{Database: marks.Database{Timeline: "000000FF"},
+			Signed: map[string]int64{string(simbtc): 1}}, true},
 		"it has lost a look":       {true, marks.State{Database: marks.Database{Timeline: "000000FF"}, Beat: 1000}, true},
 		"it is another cluster":    {true, marks.State{Database: marks.Database{Timeline: "000000FF", System: "7"}}, true},
 		"nothing has failed over":  {false, marks.State{}, false},

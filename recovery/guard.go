@@ -21,10 +21,11 @@ type Guard struct {
 	Families []bursar.Family
 	Log      *slog.Logger
 	Name     func() string // makes a name for a database that has none
-	// Derive returns the addresses of a family at key indexes from one on; none where addresses of the family are not its own.
+	// Derive returns the addresses of a family at key indexes from one on; none where addresses of the family are not its
+	// own.
 	Derive func(family bursar.Family, from uint32, n int) ([]store.GapAddress, error)
-	// SynchronousFailover is the operator's word that a failover of PostgreSQL loses no commit that was acknowledged: another
-	// timeline alone is then no reason to recover. Every number that steps back is one all the same.
+	// SynchronousFailover is the operator's word that a failover of PostgreSQL loses no commit that was acknowledged:
+	// another timeline alone is then no reason to recover. Every number that steps back is one all the same.
 	SynchronousFailover bool
 
 	turn  store.Turn // held while the marks and the database are compared or raised
@@ -41,8 +42,8 @@ type Guard struct {
 }
 
 const (
-	// least and most bound how many indexes are reserved before they are given out: so many are skipped after a crash or where a
-	// database was put back. A family that uses them up faster than once a second has twice as many reserved.
+	// least and most bound how many indexes are reserved before they are given out: so many are skipped after a crash or
+	// where a database was put back. A family that uses them up faster than once a second has twice as many reserved.
 	least = 64
 	most  = 4096
 	// beat is how often the database is looked at.
@@ -55,8 +56,8 @@ var ErrBehind = errors.New("the database is older than it was")
 // ErrUnreserved says that key indexes are not reserved yet: reserve, and ask again.
 var ErrUnreserved = errors.New("no key index is reserved")
 
-// Start compares the database with the marks once, before anything is paid or given out. The error is marks.ErrMissing where the
-// database was used with marks that are not there, or marks.ErrUnusable.
+// Start compares the database with the marks once, before anything is paid or given out. The error is marks.ErrMissing
+// where the database was used with marks that are not there, or marks.ErrUnusable.
 func (g *Guard) Start(ctx context.Context) error {
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
@@ -117,8 +118,11 @@ func (g *Guard) create(ctx context.Context, missing error) (kept marks.State, er
 		return g.renew(ctx, now, LostJump)
 	}
 	if now.Kept {
-		return kept, fmt.Errorf("%w, and the database was used with them: put the file back; if the database was restored from a backup or moved to another machine, "+
-			"run `bursar recovery begin`, which begins new marks; for another replica of a database that is current, `bursar recovery join`", missing)
+		return kept,
+			fmt.Errorf("%w, and the database was used with them: put the file back; if the database was restored from a "+
+				"backup or moved to another machine, "+
+				"run `bursar recovery begin`, which begins new marks; for another replica of a database that is current, "+
+				"`bursar recovery join`", missing)
 	}
 	return g.Keeper.Create(ctx, marks.State{Beat: now.Beat, Signed: now.Signed, Indexes: now.Reserved})
 }
@@ -138,8 +142,8 @@ func (g *Guard) Join(ctx context.Context) error {
 	return err
 }
 
-// LostJump is how many key indexes are skipped where the marks are lost, unless an operator names another number: nobody knows how
-// many were given out since the backup.
+// LostJump is how many key indexes are skipped where the marks are lost, unless an operator names another number:
+// nobody knows how many were given out since the backup.
 const LostJump = 20_000
 
 // renew begins marks for a database that was used with others. They lie above the database, so that it jumps.
@@ -151,8 +155,8 @@ func (g *Guard) renew(ctx context.Context, now store.Marks, jump int64) (marks.S
 	return g.Keeper.Create(ctx, s)
 }
 
-// Begin is what an operator asks for where the database was put back or the marks are lost: every key index jumps, and every
-// chain recovers. Nothing else may use the database meanwhile.
+// Begin is what an operator asks for where the database was put back or the marks are lost: every key index jumps, and
+// every chain recovers. Nothing else may use the database meanwhile.
 func (g *Guard) Begin(ctx context.Context, cause string, jump int64) error {
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
@@ -209,8 +213,8 @@ func (g *Guard) Look(ctx context.Context) error {
 	return g.beat(ctx)
 }
 
-// Lead compares the database with the marks under the lease, before a chain is led, and notes what other processes have signed
-// there: a database that forgets that later has lost something. end ends the lead.
+// Lead compares the database with the marks under the lease, before a chain is led, and notes what other processes have
+// signed there: a database that forgets that later has lost something. end ends the lead.
 func (g *Guard) Lead(ctx context.Context, id bursar.ChainID) (end func(), err error) {
 	if err := g.Look(ctx); err != nil {
 		return nil, err
@@ -241,7 +245,8 @@ func (g *Guard) setLeads(id bursar.ChainID, leads bool) {
 	g.leads[id] = leads
 }
 
-// Leads reports whether the database was compared with the marks since this process leads a chain, and the chain is led still.
+// Leads reports whether the database was compared with the marks since this process leads a chain, and the chain is led
+// still.
 func (g *Guard) Leads(id bursar.ChainID) bool {
 	g.state.RLock()
 	defer g.state.RUnlock()

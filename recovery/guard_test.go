@@ -108,7 +108,8 @@ func (p *post) sign(lease store.Lease) error {
 	p.now = p.now.Add(time.Second)
 	id := bursar.NewIDs(func() time.Time { return p.now }, nil).Next()
 	p.do(func(tx *store.Tx) error {
-		s := bursar.OutgoingTx{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x", Order: []byte(`{"Payments":[]}`)}
+		s := bursar.OutgoingTx{ID: id, Chain: simbtc, Kind: "sweep", Currency: "BTC", Base: "x",
+			Order: []byte(`{"Payments":[]}`)}
 		if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 			return err
 		}
@@ -354,8 +355,8 @@ func TestAnIndexIsGivenOutOnce(t *testing.T) {
 	}
 }
 
-// A server that was promoted since the last look gives out no index: it may have forgotten what another process gave out a moment
-// before, and of which this process has no memory.
+// A server that was promoted since the last look gives out no index: it may have forgotten what another process gave
+// out a moment before, and of which this process has no memory.
 func TestAPromotedServerGivesOutNothingBeforeItIsLookedAt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short: a file is not promoted")

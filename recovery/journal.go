@@ -12,8 +12,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// content is what the journal holds of an outgoing transaction: enough to sign the very same bytes again, since signatures are
-// deterministic (RFC 6979, RFC 8032), and to say whom it pays where the database has forgotten that as well.
+// content is what the journal holds of an outgoing transaction: enough to sign the very same bytes again, since
+// signatures are deterministic (RFC 6979, RFC 8032), and to say whom it pays where the database has forgotten that as
+// well.
 type content struct {
 	Kind        string               `json:"kind"`
 	Currency    bursar.CurrencyCode  `json:"currency"`
@@ -35,16 +36,23 @@ type journaled struct {
 	Amount   bursar.Amount       `json:"amount"`
 }
 
-// entryOf describes an outgoing transaction for the journal, as the database has it in the transaction that counts its signature.
+// entryOf describes an outgoing transaction for the journal, as the database has it in the transaction that counts its
+// signature.
 func entryOf(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx) (e marks.Entry, err error) {
 	c := content{Kind: p.Kind, Currency: p.Currency, Share: p.Share, Base: p.Base, Order: p.Order, Unsigned: p.Unsigned}
-	e = marks.Entry{Chain: string(p.Chain), Spend: p.ID.String()}
+	e = marks.Entry{Chain: string(p.Chain), OutgoingID: p.ID.String()}
 	withdrawals, err := tx.Withdrawals().PaidBy(ctx, p.ID)
 	if err != nil {
 		return e, err
 	}
 	for _, w := range withdrawals {
-		c.Withdrawals = append(c.Withdrawals, journaled{ID: w.ID, Account: w.AccountID, Currency: w.Currency, Address: w.Address, Amount: w.Amount})
+		c.Withdrawals = append(c.Withdrawals, journaled{
+			ID:       w.ID,
+			Account:  w.AccountID,
+			Currency: w.Currency,
+			Address:  w.Address,
+			Amount:   w.Amount,
+		})
 		e.Pays = append(e.Pays, w.ID.String())
 	}
 	n, err := tx.Resolutions().RefundPaidBy(ctx, p.ID)
@@ -70,7 +78,7 @@ type fates struct {
 func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted map[string]int64) (f fates, err error) {
 	ids := make([]bursar.ID, len(journal))
 	for i, e := range journal {
-		if ids[i], err = bursar.ParseID(e.Spend); err != nil {
+		if ids[i], err = bursar.ParseID(e.OutgoingID); err != nil {
 			return f, fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
 		}
 	}
@@ -89,11 +97,16 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	for i, e := range journal {
 		status, known := statuses[ids[i]]
 		switch {
-		case status == bursar.OutgoingFinal && slices.ContainsFunc(e.Pays, func(id string) bool { return slices.Contains(unpaid, id) }):
+		case status == bursar.OutgoingFinal && slices.ContainsFunc(e.Pays, func(id string) bool {
+			return slices.Contains(unpaid, id)
+		}):
 			// It has paid what the database does not take for paid: it stays in the journal, so that nothing else pays it.
-		case status == bursar.OutgoingNew && slices.Contains(signed, store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
-			// It was signed, though for an outgoing transaction that is new again: a database that is put back once more must be told again.
-		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned, status == bursar.OutgoingNew && e.Number <= counted[e.Chain]:
+		case status == bursar.OutgoingNew && slices.Contains(signed,
+			store.Forgotten{Chain: bursar.ChainID(e.Chain), Number: e.Number}.Name()):
+			// It was signed, though for an outgoing transaction that is new again: a database that is put back once more must be
+			// told again.
+		case status == bursar.OutgoingFinal || status == bursar.OutgoingAbandoned,
+			status == bursar.OutgoingNew && e.Number <= counted[e.Chain]:
 			f.ended = append(f.ended, marks.Ended{Chain: e.Chain, Number: e.Number}) // a new one was refused by the signer
 		case status == bursar.OutgoingReserved && e.Number <= counted[e.Chain]:
 			f.claimed = append(f.claimed, e)
@@ -104,9 +117,10 @@ func fatesOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, counted m
 	return f, nil
 }
 
-// unpaidOf returns what final transactions in the journal have paid and the database does not take for paid, which somebody has
-// changed there: a transaction is final in the commit that settles what it pays.
-func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID, statuses map[bursar.ID]bursar.OutgoingStatus) ([]string, error) {
+// unpaidOf returns what final transactions in the journal have paid and the database does not take for paid, which
+// somebody has changed there: a transaction is final in the commit that settles what it pays.
+func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bursar.ID,
+	statuses map[bursar.ID]bursar.OutgoingStatus) ([]string, error) {
 	var orders []bursar.ID
 	for i, e := range journal {
 		if statuses[ids[i]] != bursar.OutgoingFinal {
@@ -128,11 +142,11 @@ func unpaidOf(ctx context.Context, tx *store.Tx, journal []marks.Entry, ids []bu
 	return unpaid, err
 }
 
-// noteForgotten has what was signed, or may have been, put back under the chain's next lead. sure says that no other marks were
-// used: then an entry is the newest transaction that pays what it pays.
+// noteForgotten has what was signed, or may have been, put back under the chain's next lead. sure says that no other
+// marks were used: then an entry is the newest transaction that pays what it pays.
 func noteForgotten(ctx context.Context, tx *store.Tx, entries []marks.Entry, sure bool) error {
 	for _, e := range entries {
-		id, err := bursar.ParseID(e.Spend)
+		id, err := bursar.ParseID(e.OutgoingID)
 		if err != nil {
 			return fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
 		}

@@ -13,27 +13,27 @@ import (
 // Shown is an external spend as it is shown to an operator.
 type Shown struct {
 	store.ExternalSpend
-	Payments []chain.Payment
-	Claims   []string
-	Losers   []bursar.OutgoingTx // outgoing transactions of ours that wanted what it used up
+	Payments  []chain.Payment
+	Resources []string
+	Losers    []bursar.OutgoingTx // outgoing transactions of ours that wanted what it used up
 }
 
 // Show reads what an external spend did, and which transactions of ours it took the place of.
 func (k Book) Show(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (Shown, error) {
 	shown := Shown{ExternalSpend: x}
-	if err := json.Unmarshal(x.Claims, &shown.Claims); err != nil {
+	if err := json.Unmarshal(x.Claims, &shown.Resources); err != nil {
 		return shown, fmt.Errorf("read what external spend %s used up: %w", x.TxID, err)
 	}
 	if err := json.Unmarshal(x.Payments, &shown.Payments); err != nil {
 		return shown, fmt.Errorf("read what external spend %s paid: %w", x.TxID, err)
 	}
-	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, shown.Claims)
+	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, shown.Resources)
 	if err != nil {
 		return shown, err
 	}
 	seen := map[bursar.ID]bool{}
-	for _, claim := range shown.Claims {
-		id, owned := owners[claim]
+	for _, resource := range shown.Resources {
+		id, owned := owners[resource]
 		if !owned || seen[id] {
 			continue
 		}

@@ -37,9 +37,9 @@ func (w want) account() bursar.ID {
 
 func (w want) spend() bursar.ID {
 	if w.withdrawal != nil {
-		return w.withdrawal.SpendID
+		return w.withdrawal.OutgoingID
 	}
-	return w.refund.SpendID
+	return w.refund.OutgoingID
 }
 
 func (w want) orderedAt() int64 {
@@ -49,8 +49,8 @@ func (w want) orderedAt() int64 {
 	return w.refund.DecidedAt.UnixMicro()
 }
 
-// fitted is what an external spend has paid by what the database wants: a want for each of its payments to others, or none and why
-// not all of them fit.
+// fitted is what an external spend has paid by what the database wants: a want for each of its payments to others, or
+// none and why not all of them fit.
 type fitted struct {
 	wants []want
 	why   string
@@ -72,16 +72,18 @@ func (k Book) fit(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Exte
 	}
 	for _, w := range f.wants {
 		if w.sent {
-			why := fmt.Sprintf("it pays what outgoing transaction %s may still pay: it is judged again once that is in a block or expired", w.spend())
+			why := fmt.Sprintf("it pays what outgoing transaction %s may still pay: it is judged again once that is in a "+
+				"block or expired", w.spend())
 			return fitted{why: k.inUnits(why, payments), later: true}, nil
 		}
 	}
 	return f, nil
 }
 
-// match takes each payment for a different want: of equals one for which nothing else is signed, and of those the oldest. What
-// is signed for another may still be included, and would then be a second payment of it, and none of the one that waits. Where
-// there are more equals than payments, and they belong to several accounts, it cannot be told who was paid. why says which payment fits nothing; "" where all fit.
+// match takes each payment for a different want: of equals one for which nothing else is signed, and of those the
+// oldest. What is signed for another may still be included, and would then be a second payment of it, and none of the
+// one that waits. Where there are more equals than payments, and they belong to several accounts, it cannot be told who
+// was paid. why says which payment fits nothing; "" where all fit.
 func match(payments []chain.Payment, wants []want) (fitting []want, why string) {
 	left := map[chain.Payment][]want{}
 	for _, w := range wants {
@@ -140,7 +142,9 @@ func (k Book) Describe(p chain.Payment) string {
 }
 
 // wants returns what the database is to pay to the addresses that were paid.
-func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, payments []chain.Payment) ([]want, error) {
+func (k Book) wants(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, payments []chain.Payment,
+) ([]want, error) {
 	bases := make([]string, len(payments))
 	for i, p := range payments {
 		bases[i] = p.Address.Base
@@ -158,20 +162,25 @@ func (k Book) wants(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	var wants []want
 	for _, w := range withdrawals {
 		if currency, err := k.Registry.Get(w.Currency); err == nil {
-			wants = append(wants, want{chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount}, w.Currency, &w, nil, false})
+			wants = append(wants, want{chain.Payment{Address: w.Address, Contract: currency.Contract, Amount: w.Amount},
+				w.Currency, &w, nil, false})
 		}
 	}
 	for _, n := range refunds {
 		if currency, err := k.Registry.Get(n.Currency); err == nil {
-			wants = append(wants, want{chain.Payment{Address: n.Address, Contract: currency.Contract, Amount: n.Amount}, n.Currency, nil, &n, false})
+			wants = append(wants, want{chain.Payment{Address: n.Address, Contract: currency.Contract, Amount: n.Amount},
+				n.Currency, nil, &n, false})
 		}
 	}
 	return k.payable(ctx, tx, b, x, wants)
 }
 
-// payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed, does
-// not expire, and uses up nothing of what the external spend has used up. What is signed and expires is marked as sent.
-func (k Book) payable(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, wants []want) (list []want, err error) {
+// payable leaves out what another transaction of ours pays or may still pay: one that is in a block, or that is signed,
+// does not expire, and uses up nothing of what the external spend has used up. What is signed and expires is marked as
+// sent.
+func (k Book) payable(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, wants []want,
+) (list []want, err error) {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil {
 		return nil, err

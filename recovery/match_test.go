@@ -24,14 +24,14 @@ func marshal(t testing.TB, v any) []byte {
 // withdrawal is
 // on the chain from then on, and its account is told.
 func TestWhatPaysAWithdrawalIsAdopted(t *testing.T) {
-	for name, traits := range map[string]chain.Capabilities{"utxos": coined, "nonces": numbered} {
+	for name, capabilities := range map[string]chain.Capabilities{"utxos": coined, "nonces": numbered} {
 		for _, forgot := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				r := newRig(t, traits)
+				r := newHarness(t, capabilities)
 				w, token := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "TOKEN", 600)
 				waiting := r.orderAs(bursar.WithdrawalPendingApproval, bob, "z", "COIN", 700)
 				other := r.order(ann, "x", "COIN", 501)
-				x := r.foreign(pays("x", "", 500), pays("hot", "", 90), pays("y", "token", 600), pays("z", "", 700))
+				x := r.mineExternal(pays("x", "", 500), pays("hot", "", 90), pays("y", "token", 600), pays("z", "", 700))
 				found := r.judge(x, forgot)
 				r.paid(found, x, w, token, waiting)
 				r.untouched(other)
@@ -39,14 +39,14 @@ func TestWhatPaysAWithdrawalIsAdopted(t *testing.T) {
 					t.Errorf("the reason is %q", found.Reason)
 				}
 				var order chain.TxRequest
-				r.need(json.Unmarshal(r.outgoing(found.Spend).Order, &order))
+				r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &order))
 				if len(order.Payments) != 3 || order.Kind != chain.KindWithdrawal || order.MaxFee != x.Fee {
 					t.Errorf("its order is %+v", order)
 				}
 				r.do(func(tx *store.Tx) error {
-					told, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
-					if len(told) != 1 || told[0].Subject != waiting.ID {
-						t.Errorf("told is %+v", told)
+					notified, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
+					if len(notified) != 1 || notified[0].Subject != waiting.ID {
+						t.Errorf("told is %+v", notified)
 					}
 					return err
 				})
@@ -70,17 +70,17 @@ func TestWhatFitsNothingIsNotAdopted(t *testing.T) {
 		"an asset of no name": {pays("x", "", 500), pays("y", "unknown", 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, numbered)
+			r := newHarness(t, numbered)
 			w := r.order(ann, "x", "COIN", 500)
-			x := r.foreign(payments...)
+			x := r.mineExternal(payments...)
 			found := r.judge(x, false)
-			if found.Verdict != recovery.ExternalTx || !found.Spend.IsZero() ||
+			if found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() ||
 				r.external(x.TxID).Status != store.ExternalHalted || !strings.Contains(found.Reason, "it paid") {
 				t.Errorf("it is %+v, remembered as %+v", found, r.external(x.TxID))
 			}
-			y := r.foreign(payments...)
+			y := r.mineExternal(payments...)
 			found = r.judge(y, true)
-			if found.Verdict != recovery.Unclear || r.outgoing(found.Spend).TxID != y.TxID ||
+			if found.Verdict != recovery.Unclear || r.outgoing(found.OutgoingID).TxID != y.TxID ||
 				r.external(y.TxID).Status != store.ExternalUnclear {
 				t.Errorf("it is %+v, remembered as %+v", found, r.external(y.TxID))
 			}
@@ -93,21 +93,21 @@ func TestWhatFitsNothingIsNotAdopted(t *testing.T) {
 // ever they are;
 // fewer, of several accounts, cannot be told apart.
 func TestEqualWithdrawals(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	younger := r.order(ann, "x", "COIN", 500)
 	r.at = r.at.Add(-5_000_000_000)
 	older := r.order(ann, "x", "COIN", 500)
-	x := r.foreign(pays("x", "", 500))
+	x := r.mineExternal(pays("x", "", 500))
 	r.paid(r.judge(x, false), x, older)
 	r.untouched(younger)
 
 	one, other := r.order(ann, "e", "COIN", 500), r.order(bob, "e", "COIN", 500)
-	if found := r.judge(r.foreign(pays("e", "", 500)), false); found.Verdict != recovery.ExternalTx ||
+	if found := r.judge(r.mineExternal(pays("e", "", 500)), false); found.Verdict != recovery.ExternalTx ||
 		!strings.Contains(found.Reason, "several accounts") {
 		t.Errorf("it is %+v", found)
 	}
 	r.untouched(one, other)
-	x = r.foreign(pays("e", "", 500), pays("e", "", 500))
+	x = r.mineExternal(pays("e", "", 500), pays("e", "", 500))
 	r.paid(r.judge(x, false), x, one, other)
 }
 
@@ -118,7 +118,7 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 	for name, c := range map[string]struct {
 		capabilities chain.Capabilities
 		status       bursar.OutgoingStatus
-		claim        string
+		resource     string
 		taken        bool
 	}{
 		"it is not claimed":            {numbered, bursar.OutgoingNew, "hot/90", true},
@@ -132,17 +132,17 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 		"it is not signed, and beaten": {coined, bursar.OutgoingReserved, "hot/1", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.capabilities)
+			r := newHarness(t, c.capabilities)
 			w, extra := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 1)
-			p := r.takenUp(c.status, []string{c.claim}, w)
-			x := r.foreign(pays("x", "", 500), pays("y", "", 1)) // it uses up hot/1, and is no version of the other
+			p := r.takenUp(c.status, []string{c.resource}, w)
+			x := r.mineExternal(pays("x", "", 500), pays("y", "", 1)) // it uses up hot/1, and is no version of the other
 			found := r.judge(x, false)
 			if !c.taken {
 				verdict := recovery.ExternalTx
 				if !c.capabilities.Lifetime.IsZero() {
 					verdict = recovery.Unclear // it is judged again once the other has expired
 				}
-				if found.Verdict != verdict || r.now(w).SpendID != p.ID {
+				if found.Verdict != verdict || r.now(w).OutgoingID != p.ID {
 					t.Errorf("it is %+v", found)
 				}
 				r.untouched(extra)
@@ -163,7 +163,7 @@ func TestWhatAnotherTransactionMayPayIsNotTaken(t *testing.T) {
 func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 	for name, height := range map[string]uint64{"sent": 0, "in a block": 6} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, expiring)
+			r := newHarness(t, expiring)
 			sent := r.order(ann, "x", "COIN", 500)
 			p := r.takenUp(bursar.OutgoingSent, []string{"hot/90"}, sent)
 			if height > 0 {
@@ -172,12 +172,12 @@ func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 				})
 			}
 			waits := r.order(ann, "x", "COIN", 500)
-			x := r.foreign(pays("x", "", 500))
+			x := r.mineExternal(pays("x", "", 500))
 			r.paid(r.judge(x, false), x, waits)
-			if r.now(sent).SpendID != p.ID {
+			if r.now(sent).OutgoingID != p.ID {
 				t.Error("the one that is sent is taken")
 			}
-			second := r.foreign(pays("x", "", 500))
+			second := r.mineExternal(pays("x", "", 500))
 			if found := r.judge(second, false); height > 0 && found.Verdict != recovery.ExternalTx || height == 0 &&
 				found.Verdict != recovery.Unclear {
 				t.Errorf("a second one is %+v", found)
@@ -188,32 +188,32 @@ func TestTheOneThatWaitsIsPaidFirst(t *testing.T) {
 
 // On the account model withdrawals are paid from the hot address; what leaves a deposit address pays none.
 func TestADepositAddressPaysNoWithdrawal(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
-	x := r.foreign(pays("x", "", 500))
+	x := r.mineExternal(pays("x", "", 500))
 	x.Base = "deposit"
 	if found := r.judge(x, false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("it is %+v", found)
 	}
-	x = r.foreign(pays("x", "", 500))
+	x = r.mineExternal(pays("x", "", 500))
 	x.Base = "deposit"
 	if found := r.judge(x, true); found.Verdict != recovery.Unclear {
 		t.Errorf("it is %+v", found)
 	}
 	r.untouched(w)
 
-	utxos := newRigBeside(t, coined)
+	utxos := newHarnessBeside(t, coined)
 	w = utxos.order(ann, "x", "COIN", 500)
-	x = utxos.foreign(pays("x", "", 500))
+	x = utxos.mineExternal(pays("x", "", 500))
 	x.Base = "deposit" // the first of its inputs
 	utxos.paid(utxos.judge(x, false), x, w)
 }
 
 // What failed paid nobody.
 func TestWhatFailedPaysNobody(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
-	x := r.foreign(pays("x", "", 500))
+	x := r.mineExternal(pays("x", "", 500))
 	x.Failed = true
 	if found := r.judge(x, false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("it is %+v", found)

@@ -13,26 +13,29 @@ import (
 // errPaysAgain says that what is about to be signed is paid by another transaction that was signed and has not ended.
 var errPaysAgain = errors.New("it would be paid twice")
 
-// PaidBy returns an outgoing transaction other than spend that was signed, by the journal, pays one of some orders, and is not
-// dead by what the database says now; the zero ID where there is none. Whatever the database says of the orders, they are not
-// paid by another one meanwhile.
-func (g *Guard) PaidBy(ctx context.Context, tx *store.Tx, spend bursar.OutgoingTx, orders []bursar.ID) (bursar.ID, error) {
+// PaidBy returns an outgoing transaction other than spend that was signed, by the journal, pays one of some orders, and
+// is not dead by what the database says now; the zero ID where there is none. Whatever the database says of the orders,
+// they are not paid by another one meanwhile.
+func (g *Guard) PaidBy(
+	ctx context.Context, tx *store.Tx, outgoingTx bursar.OutgoingTx, orders []bursar.ID,
+) (bursar.ID, error) {
 	pays := make([]string, len(orders))
 	for i, id := range orders {
 		pays[i] = id.String()
 	}
-	return paidBy(ctx, tx, g.Kept(), marks.Entry{Chain: string(spend.Chain), Spend: spend.ID.String(), Pays: pays})
+	return paidBy(ctx, tx, g.Kept(), marks.Entry{Chain: string(outgoingTx.Chain), OutgoingID: outgoingTx.ID.String(),
+		Pays: pays})
 }
 
 func paidBy(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry) (bursar.ID, error) {
 	var others []marks.Entry
 	for _, held := range kept.Journal {
-		if held.Chain == e.Chain && held.Spend != e.Spend && held.Shares(e) {
+		if held.Chain == e.Chain && held.OutgoingID != e.OutgoingID && held.Shares(e) {
 			others = append(others, held)
 		}
 	}
 	for _, held := range others {
-		id, err := bursar.ParseID(held.Spend)
+		id, err := bursar.ParseID(held.OutgoingID)
 		if err != nil {
 			return id, fmt.Errorf("%w: read the journal: %w", marks.ErrUnusable, err)
 		}
@@ -43,8 +46,8 @@ func paidBy(ctx context.Context, tx *store.Tx, kept marks.State, e marks.Entry) 
 	return bursar.ID{}, nil
 }
 
-// isDead reports whether a transaction in the journal pays nobody: it was proven dead, the signer has refused it, or it was
-// forgotten and is not put back, as what it pays was paid otherwise. One that is final has paid.
+// isDead reports whether a transaction in the journal pays nobody: it was proven dead, the signer has refused it, or it
+// was forgotten and is not put back, as what it pays was paid otherwise. One that is final has paid.
 func isDead(ctx context.Context, tx *store.Tx, e marks.Entry, id bursar.ID) (bool, error) {
 	statuses, err := tx.Outgoing().Statuses(ctx, []bursar.ID{id})
 	if err != nil {

@@ -12,26 +12,26 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Resign reads from a forgotten outgoing transaction what is signed again: the very same order and draft, and so the very same
-// bytes. The error is store.ErrAltered where the database says something else than what was noted.
-func Resign(f store.Forgotten) (order chain.TxRequest, draft chain.UnsignedTx, err error) {
+// Resign reads from a forgotten outgoing transaction what is signed again: the very same order and draft, and so the
+// very same bytes. The error is store.ErrAltered where the database says something else than what was noted.
+func Resign(f store.Forgotten) (order chain.TxRequest, unsigned chain.UnsignedTx, err error) {
 	if f.Altered {
-		return order, draft, fmt.Errorf("forgotten spend %s: %w", f.Spend, store.ErrAltered)
+		return order, unsigned, fmt.Errorf("forgotten spend %s: %w", f.Spend, store.ErrAltered)
 	}
 	c, err := contentOf(f)
 	if err != nil {
-		return order, draft, err
+		return order, unsigned, err
 	}
 	if err := json.Unmarshal(c.Order, &order); err != nil {
-		return order, draft, fmt.Errorf("read the order of forgotten spend %s: %w", f.Spend, err)
+		return order, unsigned, fmt.Errorf("read the order of forgotten spend %s: %w", f.Spend, err)
 	}
-	if err := json.Unmarshal(c.Unsigned, &draft); err != nil {
-		return order, draft, fmt.Errorf("read the draft of forgotten spend %s: %w", f.Spend, err)
+	if err := json.Unmarshal(c.Unsigned, &unsigned); err != nil {
+		return order, unsigned, fmt.Errorf("read the draft of forgotten spend %s: %w", f.Spend, err)
 	}
 	if c.Kind == string(chain.KindWithdrawal) && len(c.Withdrawals) == 0 && c.Refund == nil {
-		return order, draft, fmt.Errorf("forgotten spend %s pays others, and names no order that it is for", f.Spend)
+		return order, unsigned, fmt.Errorf("forgotten spend %s pays others, and names no order that it is for", f.Spend)
 	}
-	return order, draft, nil
+	return order, unsigned, nil
 }
 
 func contentOf(f store.Forgotten) (c content, err error) {
@@ -44,23 +44,32 @@ func contentOf(f store.Forgotten) (c content, err error) {
 // errPaidElse says that what a forgotten transaction pays is paid by another one: it is not put back, nor sent.
 var errPaidElse = errors.New("what it pays is paid by another transaction")
 
-// PutBack makes a forgotten outgoing transaction one of the database again, signed, in a transaction that has locked the chain:
-// its claims and its nonce are used, and it pays what it was made for. The ordinary path carries it on from there. What it pays
-// and the database does not know any more is left to an operator. One that the database knows meanwhile, or of which another
-// transaction pays what it was to pay, is left as it is. It returns what became of it, for people.
+// PutBack makes a forgotten outgoing transaction one of the database again, signed, in a transaction that has locked
+// the chain: its claims and its nonce are used, and it pays what it was made for. The ordinary path carries it on from
+// there. What it pays and the database does not know any more is left to an operator. One that the database knows
+// meanwhile, or of which another transaction pays what it was to pay, is left as it is. It returns what became of it,
+// for people.
 func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, signed chain.SignedTx) (string, error) {
 	c, err := contentOf(f)
 	if err != nil {
 		return "", err
 	}
-	_, draft, err := Resign(f)
+	_, unsigned, err := Resign(f)
 	if err != nil {
 		return "", err
 	}
 	p, err := tx.Outgoing().Lock(ctx, f.Spend)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		p = bursar.OutgoingTx{ID: f.Spend, Chain: f.Chain, Kind: c.Kind, Currency: c.Currency, Base: c.Base, Order: c.Order, Share: c.Share}
+		p = bursar.OutgoingTx{
+			ID:       f.Spend,
+			Chain:    f.Chain,
+			Kind:     c.Kind,
+			Currency: c.Currency,
+			Base:     c.Base,
+			Order:    c.Order,
+			Share:    c.Share,
+		}
 	case err != nil:
 		return "", err
 	case p.Status != bursar.OutgoingNew && p.Status != bursar.OutgoingReserved:
@@ -71,16 +80,18 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 		return "", err
 	}
 	if id, recorded := ours[signed.TxID]; recorded {
-		return "its block has been recorded already", errors.Join(k.giveBytes(ctx, tx, id, c, draft, signed), tx.ForgottenPayments().PutBack(ctx, f))
+		return "its block has been recorded already",
+			errors.Join(k.giveBytes(ctx, tx, id, c, unsigned, signed), tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	payees, err := k.payees(ctx, tx, f, c)
 	if errors.Is(err, errPaidElse) {
-		return err.Error(), errors.Join(k.alarmPaidElse(ctx, tx, f, c, signed.TxID, err), tx.ForgottenPayments().PutBack(ctx, f))
+		return err.Error(), errors.Join(k.alarmPaidElse(ctx, tx, f, c, signed.TxID, err),
+			tx.ForgottenPayments().PutBack(ctx, f))
 	}
 	if err != nil {
 		return "", err
 	}
-	if err := k.restore(ctx, tx, p, c, draft, signed); err != nil {
+	if err := k.restore(ctx, tx, p, c, unsigned, signed); err != nil {
 		return "", err
 	}
 	p.TxID, p.Unsigned = signed.TxID, c.Unsigned
@@ -88,15 +99,19 @@ func (k Book) PutBack(ctx context.Context, tx *store.Tx, f store.Forgotten, sign
 		return "", err
 	}
 	if len(payees.missing) > 0 {
-		if err := k.askWhatItPaid(ctx, tx, p, draft, payees.missing); err != nil {
+		if err := k.askWhatItPaid(ctx, tx, p, unsigned, payees.missing); err != nil {
 			return "", err
 		}
 	}
-	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.Spend.String()), tx.ForgottenPayments().PutBack(ctx, f))
+	return "it is put back", errors.Join(tx.Alarms().Resolve(ctx, AlarmNotPutBack, f.Spend.String()),
+		tx.ForgottenPayments().PutBack(ctx, f))
 }
 
-// alarmPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all the same.
-func (k Book) alarmPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error) error {
+// alarmPaidElse has an operator look after a transaction that was signed, and may have been sent, and is given up all
+// the same.
+func (k Book) alarmPaidElse(
+	ctx context.Context, tx *store.Tx, f store.Forgotten, c content, txID string, why error,
+) error {
 	list := make([]string, 0, len(c.Withdrawals)+1)
 	for _, j := range c.Withdrawals {
 		list = append(list, k.name(j))
@@ -104,19 +119,27 @@ func (k Book) alarmPaidElse(ctx context.Context, tx *store.Tx, f store.Forgotten
 	if c.Refund != nil {
 		list = append(list, k.name(*c.Refund))
 	}
-	return tx.Alarms().Raise(ctx, store.Alarm{Chain: f.Chain, Kind: AlarmNotPutBack, Ref: f.Spend.String(), Message: fmt.Sprintf(
-		"transaction %s was signed before the database was put back, may have been sent, and is not sent again: %v; included after all it pays %s once more",
-		txID, why, strings.Join(list, "; "))})
+	return tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: f.Chain,
+		Kind:  AlarmNotPutBack,
+		Ref:   f.Spend.String(),
+		Message: fmt.Sprintf(
+			"transaction %s was signed before the database was put back, may have been sent, and is not sent again: %v; "+
+				"included after all it pays %s once more",
+			txID, why, strings.Join(list, "; ")),
+	})
 }
 
 // restore records the outgoing transaction with its claims and its signed bytes.
-func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, draft chain.UnsignedTx, signed chain.SignedTx) error {
+func (k Book) restore(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
+) error {
 	var first bursar.ID // what it was to make void
 	var shared []string // and what both use up
 	switch p.Status {
 	case "":
 		var err error
-		if first, shared, err = k.voids(ctx, tx, p, draft); err != nil {
+		if first, shared, err = k.voids(ctx, tx, p, unsigned); err != nil {
 			return err
 		}
 		if len(shared) > 0 {
@@ -126,18 +149,18 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 			return err
 		}
 	case bursar.OutgoingReserved: // by an unsigned transaction that may be another one
-		if err := k.freeReservations(ctx, tx, p, chain.ExternalSpend{Reservations: draft.Reservations}); err != nil {
+		if err := k.freeReservations(ctx, tx, p, chain.ExternalSpend{Reservations: unsigned.Reservations}); err != nil {
 			return err
 		}
 	}
-	used := chain.ExternalSpend{Base: c.Base, Reservations: draft.Reservations}
+	used := chain.ExternalSpend{Base: c.Base, Reservations: unsigned.Reservations}
 	if err := k.makeRoom(ctx, tx, used, nil); err != nil {
 		return err
 	}
 	if err := moveBack(ctx, tx, p, first, shared); err != nil {
 		return err
 	}
-	if err := tx.Reservations().Take(ctx, p, draft.Reservations); err != nil {
+	if err := tx.Reservations().Take(ctx, p, unsigned.Reservations); err != nil {
 		return err
 	}
 	if err := k.useNonces(ctx, tx, used); err != nil {
@@ -150,12 +173,14 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 	if err != nil {
 		return err
 	}
-	if err := tx.Outgoing().AddVersion(ctx, now, store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, now,
+		store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
 		return err
 	}
-	for _, coin := range signed.Change {
-		change := store.Coin{Claim: coin.Outpoint, Base: coin.Source.Base, Branch: coin.Source.Key.Branch, Index: coin.Source.Key.Index,
-			Amount: coin.Amount, MadeBy: p.ID}
+	for _, utxo := range signed.Change {
+		change := store.Coin{Claim: utxo.Outpoint, Base: utxo.Source.Base, Branch: utxo.Source.Key.Branch,
+			Index:  utxo.Source.Key.Index,
+			Amount: utxo.Amount, MadeBy: p.ID}
 		if err := tx.UTXOs().Put(ctx, p.Chain, change); err != nil {
 			return err
 		}
@@ -173,7 +198,8 @@ func (k Book) restore(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, c 
 // OnceVoid begins the Once of an outgoing transaction that is to make another one void, whose ID follows.
 const OnceVoid = "abandon/"
 
-// moveBack gives a transaction that was to make another one void what that one has reserved, as it had when it was signed.
+// moveBack gives a transaction that was to make another one void what that one has reserved, as it had when it was
+// signed.
 func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first bursar.ID, shared []string) error {
 	if len(shared) == 0 {
 		return nil
@@ -184,22 +210,24 @@ func moveBack(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, first burs
 	return tx.UTXOs().ForgetChange(ctx, first) // nothing is built on it any more; its block brings it back
 }
 
-// voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing where there is
-// none. What pays ourselves with what another one uses up was made for nothing else.
-func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx) (first bursar.ID, shared []string, err error) {
+// voids returns the signed outgoing transaction that a forgotten one was to make void, and what both use up; nothing
+// where there is none. What pays ourselves with what another one uses up was made for nothing else.
+func (k Book) voids(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx,
+) (first bursar.ID, shared []string, err error) {
 	if p.Kind != string(chain.KindGasTopUp) && p.Kind != string(chain.KindConsolidation) {
 		return first, nil, nil
 	}
-	owners, err := tx.Reservations().Owners(ctx, p.Chain, draft.Reservations)
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, unsigned.Reservations)
 	if err != nil {
 		return first, nil, err
 	}
-	for _, claim := range draft.Reservations {
-		id, owned := owners[claim]
+	for _, resource := range unsigned.Reservations {
+		id, owned := owners[resource]
 		if !owned || !first.IsZero() && id != first {
 			continue
 		}
-		first, shared = id, append(shared, claim)
+		first, shared = id, append(shared, resource)
 	}
 	if len(shared) == 0 {
 		return first, nil, nil
@@ -215,109 +243,15 @@ func (k Book) voids(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draf
 	return first, shared, nil
 }
 
-// payees are what a forgotten transaction pays, by what the database knows of it.
-type payees struct {
-	withdrawals []bursar.Withdrawal
-	refund      bursar.Resolution
-	missing     []journaled
-}
-
-// payees looks up what a forgotten transaction pays. errPaidElse where any of that is paid, or may be, by another one that the
-// entry does not make void.
-func (k Book) payees(ctx context.Context, tx *store.Tx, f store.Forgotten, c content) (found payees, err error) {
-	for _, j := range c.Withdrawals {
-		w, err := tx.Withdrawals().Lock(ctx, j.ID)
-		switch {
-		case errors.Is(err, store.ErrNotFound) && f.Sure:
-			found.missing = append(found.missing, j)
-			continue
-		case errors.Is(err, store.ErrNotFound):
-			return found, fmt.Errorf("%w: withdrawal %s is not known", errPaidElse, j.ID)
-		case err != nil:
-			return found, err
-		case !w.CompletedAt.IsZero() || w.Address != j.Address || w.Amount != j.Amount:
-			return found, fmt.Errorf("%w: withdrawal %s is %s", errPaidElse, w.ID, w.Status)
-		}
-		if err := k.takeOver(ctx, tx, f, w.SpendID); err != nil {
-			return found, fmt.Errorf("withdrawal %s: %w", w.ID, err)
-		}
-		found.withdrawals = append(found.withdrawals, w)
-	}
-	if c.Refund == nil {
-		return found, nil
-	}
-	n, err := tx.Resolutions().Standing(ctx, c.Refund.Deposit)
-	switch {
-	case errors.Is(err, store.ErrNotFound) && f.Sure:
-		found.missing = append(found.missing, *c.Refund)
-		return found, nil
-	case errors.Is(err, store.ErrNotFound):
-		return found, fmt.Errorf("%w: refund %s is not known", errPaidElse, c.Refund.ID)
-	case err != nil:
-		return found, err
-	case n.ID != c.Refund.ID || n.Status != bursar.ResolutionQueued && n.Status != bursar.ResolutionSigned:
-		return found, fmt.Errorf("%w: deposit %s is decided otherwise", errPaidElse, c.Refund.Deposit)
-	}
-	found.refund = n
-	return found, k.takeOver(ctx, tx, f, n.SpendID)
-}
-
-// takeOver frees what a forgotten transaction pays from another one that was to pay it. An unsigned one is given up. A signed one
-// is dead where no other marks were used, for the journal's entry was made when it was proven to be; else nobody can tell.
-func (k Book) takeOver(ctx context.Context, tx *store.Tx, f store.Forgotten, other bursar.ID) error {
-	if other.IsZero() || other == f.Spend {
-		return nil
-	}
-	p, err := tx.Outgoing().Lock(ctx, other)
-	if err != nil {
-		return err
-	}
-	switch {
-	case p.Status == bursar.OutgoingNew || p.Status == bursar.OutgoingReserved:
-		return k.giveUp(ctx, tx, other, chain.ExternalSpend{})
-	case p.Height > 0 || !f.Sure:
-		return fmt.Errorf("%w: %s", errPaidElse, p.TxID)
-	}
-	return nil
-}
-
-func (k Book) assignPayees(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, found payees) error {
-	for _, w := range found.withdrawals {
-		now, err := tx.Withdrawals().Lock(ctx, w.ID) // its own transaction may have been given up a moment ago
-		if err != nil {
-			return err
-		}
-		if err := tx.Withdrawals().AssignOutgoing(ctx, now, p.ID); err != nil {
-			return err
-		}
-		for now.Status == bursar.WithdrawalPendingApproval || now.Status == bursar.WithdrawalQueued {
-			next := broadcastWay[now.Status]
-			if next == bursar.WithdrawalSigned {
-				now.TxID = p.TxID
-			}
-			if err := tx.Withdrawals().SetStatus(ctx, now, next); err != nil {
-				return err
-			}
-			now.Status = next
-		}
-		now.TxID = p.TxID
-		if err := tx.Withdrawals().SetStatus(ctx, now, now.Status); err != nil {
-			return err
-		}
-	}
-	if found.refund.ID.IsZero() {
-		return nil
-	}
-	return assignRefund(ctx, tx, found.refund.DepositID, p)
-}
-
 // askWhatItPaid has an operator say what a transaction pays whose order is forgotten. It is settled when that is said.
-func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft chain.UnsignedTx, missing []journaled) error {
+func (k Book) askWhatItPaid(
+	ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned chain.UnsignedTx, missing []journaled,
+) error {
 	var order chain.TxRequest
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return fmt.Errorf("read the order of spend %s: %w", p.ID, err)
 	}
-	claims, err := json.Marshal(draft.Reservations)
+	resources, err := json.Marshal(unsigned.Reservations)
 	if err != nil {
 		return err
 	}
@@ -330,13 +264,24 @@ func (k Book) askWhatItPaid(ctx context.Context, tx *store.Tx, p bursar.Outgoing
 		list[i] = k.name(j)
 	}
 	why := "the database has forgotten what it pays: " + strings.Join(list, "; ")
-	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: p.Chain, TxID: p.TxID, Base: p.Base, MadeAt: tx.Now(), Fee: draft.Fee, Claims: claims,
-		Payments: payments, SpendID: p.ID, Status: store.ExternalUnclear, Reason: why})
+	err = tx.ExternalSpends().Put(ctx, store.ExternalSpend{
+		Chain:    p.Chain,
+		TxID:     p.TxID,
+		Base:     p.Base,
+		MadeAt:   tx.Now(),
+		Fee:      unsigned.Fee,
+		Claims:   resources,
+		Payments: payments,
+		SpendID:  p.ID,
+		Status:   store.ExternalUnclear,
+		Reason:   why,
+	})
 	if err != nil {
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: AlarmUnclear, Ref: p.TxID, Message: fmt.Sprintf(
-		"transaction %s was signed before the database was put back, and is sent again: %s; say what it was with `bursar recovery status` and `bursar recovery adopt`",
+		"transaction %s was signed before the database was put back, and is sent again: %s; say what it was with `bursar "+
+			"recovery status` and `bursar recovery adopt`",
 		p.TxID, why)})
 }
 

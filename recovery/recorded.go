@@ -9,23 +9,30 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// giveBytes stores the bytes of a transaction that was recognised in a block, and of which nobody had them: should its block leave
-// the chain, it can be sent again. One that does not hold all that it uses up stands beside another one of ours that may do so, and
-// is left as it is.
-func (k Book) giveBytes(ctx context.Context, tx *store.Tx, id bursar.ID, c content, draft chain.UnsignedTx, signed chain.SignedTx) error {
+// giveBytes stores the bytes of a transaction that was recognised in a block, and of which nobody had them: should its
+// block leave the chain, it can be sent again. One that does not hold all that it uses up stands beside another one of
+// ours that may do so, and is left as it is.
+func (k Book) giveBytes(
+	ctx context.Context, tx *store.Tx, id bursar.ID, c content, unsigned chain.UnsignedTx, signed chain.SignedTx,
+) error {
 	p, err := tx.Outgoing().Lock(ctx, id)
 	if err != nil {
 		return err
 	}
 	versions, err := tx.Outgoing().Versions(ctx, id)
-	if err != nil || !slices.ContainsFunc(versions, func(v store.Version) bool { return v.TxID == signed.TxID && len(v.Raw) == 0 }) {
+	if err != nil || !slices.ContainsFunc(versions, func(v store.Version) bool {
+		return v.TxID == signed.TxID && len(v.Raw) == 0
+	}) {
 		return err
 	}
-	owners, err := tx.Reservations().Owners(ctx, p.Chain, draft.Reservations)
-	if err != nil || slices.ContainsFunc(draft.Reservations, func(claim string) bool { return owners[claim] != id }) {
+	owners, err := tx.Reservations().Owners(ctx, p.Chain, unsigned.Reservations)
+	if err != nil || slices.ContainsFunc(unsigned.Reservations, func(resource string) bool {
+		return owners[resource] != id
+	}) {
 		return err
 	}
-	if err := tx.Outgoing().GiveBytes(ctx, p.Chain, store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
+	if err := tx.Outgoing().GiveBytes(ctx, p.Chain,
+		store.Version{TxID: signed.TxID, Unsigned: c.Unsigned, Raw: signed.Raw}); err != nil {
 		return err
 	}
 	if p.Status != bursar.OutgoingSent || p.TxID != signed.TxID {

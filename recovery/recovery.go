@@ -1,10 +1,10 @@
-// Package recovery recognises what a database has forgotten: transactions of ours that stand on the chain and that this copy of
-// the database, restored from a backup or promoted after an asynchronous failover, does not know.
+// Package recovery recognises what a database has forgotten: transactions of ours that stand on the chain and that this
+// copy of the database, restored from a backup or promoted after an asynchronous failover, does not know.
 //
-// It owns external spends: what each of them was, whether by the books or by an operator's word. It never signs, sends or
-// credits anything. Its invariants: an external spend is adopted only if everything that it paid to others was wanted by this
-// database, to the unit; each payment is taken for one withdrawal, and each withdrawal for one payment; what was adopted is
-// settled by the ordinary path once it is final, and unsettled by it after a reorg.
+// It owns external spends: what each of them was, whether by the books or by an operator's word. It never signs, sends
+// or credits anything. Its invariants: an external spend is adopted only if everything that it paid to others was
+// wanted by this database, to the unit; each payment is taken for one withdrawal, and each withdrawal for one payment;
+// what was adopted is settled by the ordinary path once it is final, and unsettled by it after a reorg.
 package recovery
 
 import (
@@ -38,18 +38,22 @@ const (
 	ExternalTx Verdict = "stranger" // it is not ours: a key may be in other hands
 )
 
-// Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero for a stranger.
+// Finding is a verdict with its reason, and the outgoing transaction that the external spend has become; zero for a
+// stranger.
 type Finding struct {
-	Verdict Verdict
-	Spend   bursar.ID
-	Reason  string // for people
+	Verdict    Verdict
+	OutgoingID bursar.ID
+	Reason     string // for people
 }
 
-// Judge decides what an external spend is, and adopts it where it can, in the transaction that records its block. What pays
-// exactly what this database wanted to pay is adopted in any case. forgot says that the database is, or may be, older than the
-// chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits nothing is unclear. One that
-// has halted the chain before, and comes back after a reorg, stays what it was: an operator settles it.
-func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool) (Finding, error) {
+// Judge decides what an external spend is, and adopts it where it can, in the transaction that records its block. What
+// pays exactly what this database wanted to pay is adopted in any case. forgot says that the database is, or may be,
+// older than the chain: then sweeps, gas top-ups and failed transactions are adopted by their shape, and what fits
+// nothing is unclear. One that has halted the chain before, and comes back after a reorg, stays what it was: an
+// operator settles it.
+func (k Book) Judge(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
+) (Finding, error) {
 	known, err := tx.ExternalSpends().ByTx(ctx, k.Capabilities.ID, x.TxID)
 	if ignoreNone(err) != nil {
 		return Finding{}, err
@@ -64,10 +68,13 @@ func (k Book) Judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	return found, k.remember(ctx, tx, b, x, found)
 }
 
-func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool) (Finding, error) {
+func (k Book) judge(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, forgot bool,
+) (Finding, error) {
 	version, err := k.versionOf(ctx, tx, x)
 	if err != nil || !version.ID.IsZero() {
-		return Finding{Adopted, version.ID, "it is another version of an outgoing transaction"}, errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
+		return Finding{Adopted, version.ID, "it is another version of an outgoing transaction"},
+			errors.Join(err, k.adoptVersion(ctx, tx, b, x, version))
 	}
 	f, err := k.fit(ctx, tx, b, x)
 	switch {
@@ -88,14 +95,15 @@ func (k Book) judge(ctx context.Context, tx *store.Tx, b chain.Block, x chain.Ex
 	}
 	id, err := k.adopt(ctx, tx, b, x, made)
 	if shaped {
-		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.order.Kind), "_", " ") + " of ours"}, err
+		return Finding{Adopted, id, "it has the shape of a " + strings.ReplaceAll(string(made.order.Kind), "_", " ") +
+			" of ours"}, err
 	}
 	return Finding{Unclear, id, f.why}, err
 }
 
 // remember keeps the external spend with its contents.
 func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, found Finding) error {
-	claims, err := json.Marshal(x.Reservations)
+	resources, err := json.Marshal(x.Reservations)
 	if err != nil {
 		return err
 	}
@@ -103,9 +111,22 @@ func (k Book) remember(ctx context.Context, tx *store.Tx, b chain.Block, x chain
 	if err != nil {
 		return err
 	}
-	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear, ExternalTx: store.ExternalHalted}[found.Verdict]
-	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: k.Capabilities.ID, TxID: x.TxID, Base: x.Base, Height: b.Ref.Height, MadeAt: b.Time, Failed: x.Failed,
-		Fee: x.Fee, Claims: claims, Payments: payments, SpendID: found.Spend, Status: status, Reason: found.Reason})
+	status := map[Verdict]store.ExternalStatus{Adopted: store.ExternalAdopted, Unclear: store.ExternalUnclear,
+		ExternalTx: store.ExternalHalted}[found.Verdict]
+	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{
+		Chain:    k.Capabilities.ID,
+		TxID:     x.TxID,
+		Base:     x.Base,
+		Height:   b.Ref.Height,
+		MadeAt:   b.Time,
+		Failed:   x.Failed,
+		Fee:      x.Fee,
+		Claims:   resources,
+		Payments: payments,
+		SpendID:  found.OutgoingID,
+		Status:   status,
+		Reason:   found.Reason,
+	})
 }
 
 // toOthers returns what an external spend paid, without what returned to the paying side as change.

@@ -13,7 +13,7 @@ import (
 )
 
 // refund records value that fitted no wallet and that an operator sends back to an address.
-func (r *rig) refund(to string, units uint64) bursar.Resolution {
+func (r *harness) refund(to string, units uint64) bursar.Resolution {
 	r.Helper()
 	r.n++
 	d := bursar.Deposit{ID: r.IDs.Next(), Purpose: bursar.ForUnattributed, Currency: "COIN", Chain: r.Capabilities.ID,
@@ -26,7 +26,8 @@ func (r *rig) refund(to string, units uint64) bursar.Resolution {
 		if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
 			return err
 		}
-		if err := tx.Ledger().Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now()), ledger.ReturnHeld(n, tx.Now())); err != nil {
+		if err := tx.Ledger().Post(ctx, ledger.Arrived(d, ledger.Unattributed, tx.Now()),
+			ledger.ReturnHeld(n, tx.Now())); err != nil {
 			return err
 		}
 		return tx.Resolutions().Insert(ctx, n)
@@ -35,13 +36,14 @@ func (r *rig) refund(to string, units uint64) bursar.Resolution {
 }
 
 // refundBy has an outgoing transaction make a refund.
-func (r *rig) refundBy(status bursar.OutgoingStatus, claim string, n bursar.Resolution) bursar.OutgoingTx {
+func (r *harness) refundBy(status bursar.OutgoingStatus, resource string, n bursar.Resolution) bursar.OutgoingTx {
 	r.Helper()
-	order := chain.TxRequest{Kind: chain.KindWithdrawal, Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
-	p := r.spend(status, order, []string{claim})
+	order := chain.TxRequest{Kind: chain.KindWithdrawal,
+		Payments: []chain.Payment{pays(n.Address.Base, "", units(n.Amount))}}
+	p := r.spend(status, order, []string{resource})
 	r.do(func(tx *store.Tx) error {
 		now, err := tx.Resolutions().Standing(ctx, n.DepositID)
-		now.SpendID = p.ID
+		now.OutgoingID = p.ID
 		if err != nil {
 			return err
 		}
@@ -50,7 +52,7 @@ func (r *rig) refundBy(status bursar.OutgoingStatus, claim string, n bursar.Reso
 	return p
 }
 
-func (r *rig) standing(n bursar.Resolution) bursar.Resolution {
+func (r *harness) standing(n bursar.Resolution) bursar.Resolution {
 	r.Helper()
 	r.do(func(tx *store.Tx) (err error) {
 		n, err = tx.Resolutions().Standing(ctx, n.DepositID)
@@ -61,23 +63,24 @@ func (r *rig) standing(n bursar.Resolution) bursar.Resolution {
 
 // What makes a refund is adopted like what pays a withdrawal, and nothing of it is left to explain.
 func TestARefundIsAdopted(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	n, w := r.refund("sender", 400), r.order(ann, "x", "COIN", 500)
-	x := r.foreign(pays("sender", "", 400), pays("x", "", 500))
+	x := r.mineExternal(pays("sender", "", 400), pays("x", "", 500))
 	found := r.judge(x, false)
 	r.paid(found, x, w)
-	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.SpendID != found.Spend || got.TxID != x.TxID ||
+	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID ||
+		got.TxID != x.TxID ||
 		!strings.Contains(found.Reason, n.ID.String()) {
 		t.Errorf("the refund is %+v", got)
 	}
 	r.do(func(tx *store.Tx) error {
-		left, err := recovery.Unexplained(ctx, tx, r.Registry, r.outgoingIn(tx, found.Spend))
+		left, err := recovery.Unexplained(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
 		if len(left) > 0 {
 			t.Errorf("not explained is %+v", left)
 		}
 		return err
 	})
-	if found := r.judge(r.foreign(pays("sender", "", 400)), false); found.Verdict != recovery.ExternalTx {
+	if found := r.judge(r.mineExternal(pays("sender", "", 400)), false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("a second one is %+v", found)
 	}
 }
@@ -85,9 +88,9 @@ func TestARefundIsAdopted(t *testing.T) {
 // Of a refund and an equal withdrawal it cannot be told which was paid: the refund is nobody's, and the withdrawal a
 // customer's.
 func TestARefundAndAnEqualWithdrawal(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	n, w := r.refund("x", 500), r.order(ann, "x", "COIN", 500)
-	if found := r.judge(r.foreign(pays("x", "", 500)), false); found.Verdict != recovery.ExternalTx {
+	if found := r.judge(r.mineExternal(pays("x", "", 500)), false); found.Verdict != recovery.ExternalTx {
 		t.Errorf("it is %+v", found)
 	}
 	r.untouched(w)
@@ -98,30 +101,30 @@ func TestARefundAndAnEqualWithdrawal(t *testing.T) {
 
 // The older of two equal refunds is taken.
 func TestTheOlderRefundIsTaken(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	r.at = r.at.Add(10_000_000_000)
 	younger := r.refund("x", 500)
 	r.at = r.at.Add(-5_000_000_000)
 	older := r.refund("x", 500)
-	found := r.judge(r.foreign(pays("x", "", 500)), false)
-	if r.standing(older).SpendID != found.Spend || !r.standing(younger).SpendID.IsZero() {
+	found := r.judge(r.mineExternal(pays("x", "", 500)), false)
+	if r.standing(older).OutgoingID != found.OutgoingID || !r.standing(younger).OutgoingID.IsZero() {
 		t.Errorf("taken is not the older one")
 	}
 }
 
 // A refund whose unsigned transaction is beaten waits again; one that an external spend has made is made by that.
 func TestARefundOfWhatIsGivenUp(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	beaten, made, w := r.refund("sender", 400), r.refund("other", 300), r.order(ann, "x", "COIN", 500)
 	p, q := r.refundBy(bursar.OutgoingReserved, "hot/5", beaten), r.refundBy(bursar.OutgoingReserved, "hot/6", made)
-	x := r.foreign(pays("x", "", 500), pays("other", "", 300))
+	x := r.mineExternal(pays("x", "", 500), pays("other", "", 300))
 	x.Reservations = []string{"hot/5"}
 	found := r.judge(x, false)
 	r.paid(found, x, w)
-	if got := r.standing(beaten); got.Status != bursar.ResolutionQueued || !got.SpendID.IsZero() || got.TxID != "" {
+	if got := r.standing(beaten); got.Status != bursar.ResolutionQueued || !got.OutgoingID.IsZero() || got.TxID != "" {
 		t.Errorf("the one that was beaten is %+v", got)
 	}
-	if got := r.standing(made); got.Status != bursar.ResolutionSigned || got.SpendID != found.Spend {
+	if got := r.standing(made); got.Status != bursar.ResolutionSigned || got.OutgoingID != found.OutgoingID {
 		t.Errorf("the one that is made is %+v", got)
 	}
 	if r.outgoing(p.ID).Status != bursar.OutgoingAbandoned || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
@@ -131,22 +134,22 @@ func TestARefundOfWhatIsGivenUp(t *testing.T) {
 
 // A version of a refund's transaction is its transaction.
 func TestAVersionOfARefund(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	n := r.refund("sender", 400)
 	p := r.refundBy(bursar.OutgoingReserved, "hot/5", n)
-	x := r.foreign(pays("sender", "", 400))
+	x := r.mineExternal(pays("sender", "", 400))
 	x.Reservations = []string{"hot/5"}
-	if found := r.judge(x, false); found.Spend != p.ID {
+	if found := r.judge(x, false); found.OutgoingID != p.ID {
 		t.Fatalf("it is %+v", found)
 	}
-	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.SpendID != p.ID || got.TxID != x.TxID {
+	if got := r.standing(n); got.Status != bursar.ResolutionSigned || got.OutgoingID != p.ID || got.TxID != x.TxID {
 		t.Errorf("the refund is %+v", got)
 	}
 }
 
 // An account that was told of a payment is not told again because another version of it stands in a block.
-func TestAPaymentIsToldOnce(t *testing.T) {
-	r := newRig(t, numbered)
+func TestAPaymentIsAnnouncedOnce(t *testing.T) {
+	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	r.takenUp(bursar.OutgoingSent, []string{"hot/1"}, w)
 	r.do(func(tx *store.Tx) error {
@@ -162,13 +165,13 @@ func TestAPaymentIsToldOnce(t *testing.T) {
 		}
 		return nil
 	})
-	x := r.foreign(pays("x", "", 500))
+	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/1"}
 	r.paid(r.judge(x, false), x, w)
 	r.do(func(tx *store.Tx) error {
-		told, err := tx.Deliveries().List(ctx, ann, store.Page{Limit: 9})
-		if len(told) != 0 {
-			t.Errorf("told is %+v", told)
+		notified, err := tx.Deliveries().List(ctx, ann, store.Page{Limit: 9})
+		if len(notified) != 0 {
+			t.Errorf("told is %+v", notified)
 		}
 		return err
 	})
@@ -176,7 +179,7 @@ func TestAPaymentIsToldOnce(t *testing.T) {
 
 // A recovery is an alarm that ends with it.
 func TestARecoveryIsAnAlarm(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	open := func() (n int) {
 		r.do(func(tx *store.Tx) error {
 			list, err := tx.Alarms().OfKind(ctx, "database_behind")

@@ -11,12 +11,13 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Take asks whether key indexes of a family, which a transaction has taken, may be given out: the marks have them, and none of
-// them was given out before. It answers from memory. The error is ErrUnreserved: reserve, and take again. commit, which is run
-// once the transaction is committed, notes that they were given out.
+// Take asks whether key indexes of a family, which a transaction has taken, may be given out: the marks have them, and
+// none of them was given out before. It answers from memory. The error is ErrUnreserved: reserve, and take again.
+// commit, which is run once the transaction is committed, notes that they were given out.
 //
-// Nothing is given out by another copy of the database than the one that was compared with the marks: after a failover that lost
-// commits it would give out again what another process, whose memory this one does not have, gave out a moment before.
+// Nothing is given out by another copy of the database than the one that was compared with the marks: after a failover
+// that lost commits it would give out again what another process, whose memory this one does not have, gave out a
+// moment before.
 func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32, n int) (commit func(), err error) {
 	g.state.RLock()
 	defer g.state.RUnlock()
@@ -25,7 +26,8 @@ func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32,
 	}
 	end := int64(first) + int64(n)
 	if end > g.kept.Indexes[string(family)] || first < g.given[family] {
-		return nil, fmt.Errorf("%w: %d of %s, reserved are those below %d", ErrUnreserved, end-1, family, g.kept.Indexes[string(family)])
+		return nil, fmt.Errorf("%w: %d of %s, reserved are those below %d", ErrUnreserved, end-1, family,
+			g.kept.Indexes[string(family)])
 	}
 	if g.kept.Indexes[string(family)]-end < g.ahead[family].size/2 {
 		select {
@@ -40,8 +42,8 @@ func (g *Guard) Take(answers store.Identity, family bursar.Family, first uint32,
 	}, nil
 }
 
-// Reserve raises the marks of a family, first in the database and then outside it, so that more indexes may be given out. It
-// compares both before, and skips what a database has forgotten.
+// Reserve raises the marks of a family, first in the database and then outside it, so that more indexes may be given
+// out. It compares both before, and skips what a database has forgotten.
 func (g *Guard) Reserve(ctx context.Context, family bursar.Family) error {
 	release, err := g.DB.Take(ctx, &g.turn)
 	if err != nil {
@@ -79,8 +81,8 @@ func (g *Guard) nextBatch(family bursar.Family) int64 {
 	return b.size
 }
 
-// skip jumps over what is reserved and may have been given out, where the last process did not end in order: a database that lost
-// only that cannot be told from one that lost nothing.
+// skip jumps over what is reserved and may have been given out, where the last process did not end in order: a database
+// that lost only that cannot be told from one that lost nothing.
 func (g *Guard) skip(ctx context.Context) error {
 	now, err := g.read(ctx)
 	if err != nil {
@@ -89,7 +91,8 @@ func (g *Guard) skip(ctx context.Context) error {
 	kept := g.Kept()
 	for _, family := range g.Families {
 		from, to := now.Next[string(family)], kept.Indexes[string(family)]
-		if stopped, known := kept.Stopped[string(family)]; from >= to || known && stopped == from || known && from == 0 && stopped == 0 {
+		if stopped, known := kept.Stopped[string(family)]; from >= to || known && stopped == from ||
+			known && from == 0 && stopped == 0 {
 			continue
 		}
 		gaps, err := g.Derive(family, uint32(from), int(to-from))
@@ -105,8 +108,8 @@ func (g *Guard) skip(ctx context.Context) error {
 	return nil
 }
 
-// skipTo gives out no key index of a family below one any more, and watches those of the gaps that nobody was given: another
-// replica may have given some out since the gaps were derived.
+// skipTo gives out no key index of a family below one any more, and watches those of the gaps that nobody was given:
+// another replica may have given some out since the gaps were derived.
 func skipTo(ctx context.Context, tx *store.Tx, family bursar.Family, to int64, gaps []store.GapAddress) error {
 	next, err := tx.KeyIndexes().Take(ctx, family, 0) // takes none, and holds the counter until the transaction ends
 	if err != nil {

@@ -23,8 +23,8 @@ type Answer struct {
 // ErrUnfit is returned for an answer that the payments of the external spend contradict.
 var ErrUnfit = errors.New("the answer does not fit what the transaction paid")
 
-// Resolve takes an operator's answer about an unclear external spend, in a transaction that has locked the chain: the withdrawals
-// are paid by it from then on, and what is left is the operator's. An answer must explain every payment.
+// Resolve takes an operator's answer about an unclear external spend, in a transaction that has locked the chain: the
+// withdrawals are paid by it from then on, and what is left is the operator's. An answer must explain every payment.
 func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	x, err := tx.ExternalSpends().Get(ctx, a.Item)
 	if err != nil {
@@ -47,7 +47,8 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 		return err
 	}
 	if len(left) > 0 && a.Rest == "" {
-		return fmt.Errorf("%w: %s is left: name the withdrawal, or say whose it is with --as loss or --as operator", ErrUnfit, k.Describe(left[0]))
+		return fmt.Errorf("%w: %s is left: name the withdrawal, or say whose it is with --as loss or --as operator", ErrUnfit,
+			k.Describe(left[0]))
 	}
 	if err := k.lowerAdopted(ctx, tx, x, p); err != nil {
 		return err
@@ -56,8 +57,11 @@ func (k Book) Resolve(ctx context.Context, tx *store.Tx, a Answer) error {
 	return tx.ExternalSpends().Set(ctx, x)
 }
 
-// resolveOne has an adopted transaction pay one more withdrawal, which must fit one of its payments that nothing explains.
-func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string) error {
+// resolveOne has an adopted transaction pay one more withdrawal, which must fit one of its payments that nothing
+// explains.
+func (k Book) resolveOne(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx, id bursar.ID, note string,
+) error {
 	w, err := tx.Withdrawals().Lock(ctx, id)
 	if err != nil {
 		return err
@@ -82,16 +86,18 @@ func (k Book) resolveOne(ctx context.Context, tx *store.Tx, x store.ExternalSpen
 	case !fits || currency.Chain != k.Capabilities.ID:
 		return fmt.Errorf("%w: no payment of it is %s", ErrUnfit, k.Describe(ordered))
 	case !exact && note == "":
-		return fmt.Errorf("%w: it was paid to another address than %s; say why it was this withdrawal all the same with --note", ErrUnfit, w.Address)
+		return fmt.Errorf("%w: it was paid to another address than %s; say why it was this withdrawal all the same with "+
+			"--note", ErrUnfit, w.Address)
 	}
-	if err := k.takeFrom(ctx, tx, x, w.SpendID); err != nil {
+	if err := k.takeFrom(ctx, tx, x, w.OutgoingID); err != nil {
 		return err
 	}
 	return k.assignWithdrawal(ctx, tx, id, p)
 }
 
-// takeFrom has an outgoing transaction pay a withdrawal no more, which an operator says the external spend has paid. One that is
-// signed goes on to pay it, unless it needs what the external spend has used up: the answer waits until it has ended.
+// takeFrom has an outgoing transaction pay a withdrawal no more, which an operator says the external spend has paid.
+// One that is signed goes on to pay it, unless it needs what the external spend has used up: the answer waits until it
+// has ended.
 func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend, id bursar.ID) error {
 	if id.IsZero() || id == x.SpendID {
 		return nil
@@ -105,22 +111,26 @@ func (k Book) takeFrom(ctx context.Context, tx *store.Tx, x store.ExternalSpend,
 	case other.Status == bursar.OutgoingNew || other.Status == bursar.OutgoingReserved:
 		return k.giveUp(ctx, tx, id, chain.ExternalSpend{})
 	}
-	var draft chain.UnsignedTx
-	if err := unmarshal(other.Unsigned, &draft); err != nil {
+	var unsigned chain.UnsignedTx
+	if err := unmarshal(other.Unsigned, &unsigned); err != nil {
 		return fmt.Errorf("read the draft of spend %s: %w", id, err)
 	}
 	var used []string
 	if err := unmarshal(x.Claims, &used); err != nil {
 		return fmt.Errorf("read what external spend %s used up: %w", x.TxID, err)
 	}
-	if x.Height == 0 || !slices.ContainsFunc(draft.Reservations, func(claim string) bool { return slices.Contains(used, claim) }) {
-		return fmt.Errorf("%w: transaction %s was signed and may still pay it: answer once `bursar outgoing show %s` says that it has ended",
+	if x.Height == 0 || !slices.ContainsFunc(unsigned.Reservations, func(resource string) bool {
+		return slices.Contains(used, resource)
+	}) {
+		return fmt.Errorf("%w: transaction %s was signed and may still pay it: answer once `bursar outgoing show %s` says "+
+			"that it has ended",
 			ErrUnfit, other.TxID, id)
 	}
 	return nil
 }
 
-// Candidates returns the withdrawals that wait and that an unclear external spend may have paid: those to one of its addresses.
+// Candidates returns the withdrawals that wait and that an unclear external spend may have paid: those to one of its
+// addresses.
 func (k Book) Candidates(ctx context.Context, tx *store.Tx, payments []chain.Payment) ([]bursar.Withdrawal, error) {
 	var bases []string
 	for _, p := range payments {

@@ -13,7 +13,7 @@ import (
 )
 
 // answer gives an operator's answer about a transaction.
-func (r *rig) answer(x chain.ExternalSpend, a recovery.Answer) error {
+func (r *harness) answer(x chain.ExternalSpend, a recovery.Answer) error {
 	r.Helper()
 	a.Item, a.Actor = r.external(x.TxID).Number, "ann"
 	return r.db.Do(ctx, func(tx *store.Tx) error { return r.Resolve(ctx, tx, a) })
@@ -23,9 +23,9 @@ func (r *rig) answer(x chain.ExternalSpend, a recovery.Answer) error {
 // explain every
 // payment, or say whose the rest is.
 func TestAnAnswerExplainsEveryPayment(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
-	x := r.foreign(pays("x", "", 500), pays("thief", "token", 9))
+	x := r.mineExternal(pays("x", "", 500), pays("thief", "token", 9))
 	found := r.judge(x, true)
 	named := recovery.Answer{Withdrawals: []bursar.ID{w.ID}}
 	if err := r.answer(x, named); !errors.Is(err, recovery.ErrUnfit) ||
@@ -38,7 +38,8 @@ func TestAnAnswerExplainsEveryPayment(t *testing.T) {
 	}
 	named.Rest, named.Note = store.UsedUpAsLoss, "stolen"
 	r.need(r.answer(x, named))
-	if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || got.SpendID != found.Spend || got.TxID != x.TxID {
+	if got := r.now(w); got.Status != bursar.WithdrawalBroadcast || got.OutgoingID != found.OutgoingID ||
+		got.TxID != x.TxID {
 		t.Errorf("the withdrawal is %+v", got)
 	}
 	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.Booked != store.UsedUpAsLoss ||
@@ -54,7 +55,7 @@ func TestAnAnswerExplainsEveryPayment(t *testing.T) {
 // differs the answer
 // says why; what has ended, or what a block shows to be paid by another transaction, was not paid by this one.
 func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	ended := r.order(ann, "x", "COIN", 500)
 	r.do(func(tx *store.Tx) error { return tx.Withdrawals().SetStatus(ctx, ended, bursar.WithdrawalCancelled) })
 	included := r.order(ann, "x", "COIN", 500)
@@ -64,7 +65,7 @@ func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
 		500)
 	unsigned := r.order(ann, "x", "COIN", 500)
 	q := r.takenUp(bursar.OutgoingReserved, []string{"hot/81"}, unsigned)
-	x := r.foreign(pays("x", "", 500), pays("thief", "", 9))
+	x := r.mineExternal(pays("x", "", 500), pays("thief", "", 9))
 	found := r.judge(x, true)
 	for name, w := range map[string]bursar.Withdrawal{"ended": ended, "paid by another": included, "elsewhere": elsewhere,
 		"another amount": more,
@@ -83,10 +84,10 @@ func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
 		t.Errorf("two withdrawals by one payment: %v", err)
 	}
 	r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{unsigned.ID}, Rest: store.UsedUpAsLoss}))
-	if r.now(unsigned).SpendID != found.Spend || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
-		t.Errorf("it is paid by %s, what was to pay it is %s", r.now(unsigned).SpendID, r.outgoing(q.ID).Status)
+	if r.now(unsigned).OutgoingID != found.OutgoingID || r.outgoing(q.ID).Status != bursar.OutgoingAbandoned {
+		t.Errorf("it is paid by %s, what was to pay it is %s", r.now(unsigned).OutgoingID, r.outgoing(q.ID).Status)
 	}
-	y := r.foreign(pays("x", "", 500), pays("thief", "", 9))
+	y := r.mineExternal(pays("x", "", 500), pays("thief", "", 9))
 	r.judge(y, true)
 	r.need(r.answer(y, recovery.Answer{Withdrawals: []bursar.ID{elsewhere.ID}, Rest: store.UsedForOperator,
 		Note: "the customer moved"}))
@@ -97,7 +98,7 @@ func TestAnAnswerFitsWhatWasPaid(t *testing.T) {
 
 // candidates are the withdrawals that wait for an address that was paid.
 func TestCandidatesAreWhatWaitsForTheAddress(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	r.order(ann, "y", "COIN", 500)
 	r.do(func(tx *store.Tx) error {
@@ -110,7 +111,7 @@ func TestCandidatesAreWhatWaitsForTheAddress(t *testing.T) {
 }
 
 // sums checks what an account has of an asset.
-func (r *rig) sums(account ledger.Account, code bursar.CurrencyCode, want string) {
+func (r *harness) sums(account ledger.Account, code bursar.CurrencyCode, want string) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
 		b, err := tx.Ledger().Balance(ctx, account, code)
@@ -133,9 +134,9 @@ func TestTheRestIsBookedWhereTheOperatorSaid(t *testing.T) {
 	for use, account := range map[store.ExternalUse]ledger.Account{store.UsedUpAsLoss: ledger.Losses,
 		store.UsedForOperator: ledger.Capital} {
 		t.Run(string(use), func(t *testing.T) {
-			r := newRig(t, numbered)
+			r := newHarness(t, numbered)
 			w := r.order(ann, "x", "COIN", 500)
-			x := r.foreign(pays("x", "", 500), pays("y", "", 40), pays("z", "", 2), pays("z", "token", 9),
+			x := r.mineExternal(pays("x", "", 500), pays("y", "", 40), pays("z", "", 2), pays("z", "token", 9),
 				pays("z", "unknown", 1))
 			found := r.judge(x, true)
 			r.need(r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}, Rest: use}))
@@ -144,10 +145,14 @@ func TestTheRestIsBookedWhereTheOperatorSaid(t *testing.T) {
 				sign = "-" // it becomes less
 			}
 			for range 2 {
-				r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, found.Spend)) })
+				r.do(func(tx *store.Tx) error {
+					return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
+				})
 				r.sums(account, "COIN", sign+"42")
 				r.sums(account, "TOKEN", sign+"9")
-				r.do(func(tx *store.Tx) error { return recovery.Unsettle(ctx, tx, r.Registry, r.outgoingIn(tx, found.Spend)) })
+				r.do(func(tx *store.Tx) error {
+					return recovery.Unsettle(ctx, tx, r.Registry, r.outgoingIn(tx, found.OutgoingID))
+				})
 				r.sums(account, "COIN", "0")
 				r.sums(account, "TOKEN", "0")
 			}
@@ -155,7 +160,7 @@ func TestTheRestIsBookedWhereTheOperatorSaid(t *testing.T) {
 	}
 }
 
-func (r *rig) outgoingIn(tx *store.Tx, id bursar.ID) bursar.OutgoingTx {
+func (r *harness) outgoingIn(tx *store.Tx, id bursar.ID) bursar.OutgoingTx {
 	r.Helper()
 	p, err := tx.Outgoing().Get(ctx, id)
 	r.need(err)
@@ -164,14 +169,14 @@ func (r *rig) outgoingIn(tx *store.Tx, id bursar.ID) bursar.OutgoingTx {
 
 // Nothing is booked of what was adopted without an operator, of what failed, and of an ordinary transaction of ours.
 func TestNothingElseIsBooked(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 500)
-	adopted := r.judge(r.foreign(pays("x", "", 500)), true).Spend
+	adopted := r.judge(r.mineExternal(pays("x", "", 500)), true).OutgoingID
 	own := r.takenUp(bursar.OutgoingSent, []string{"hot/90"}, other).ID
-	x := r.foreign(pays("z", "", 5))
+	x := r.mineExternal(pays("z", "", 5))
 	x.Failed = true
-	failed := r.judge(x, true).Spend
-	unclear := r.judge(r.foreign(pays("z", "", 70)), true).Spend // nobody has said whose it is
+	failed := r.judge(x, true).OutgoingID
+	unclear := r.judge(r.mineExternal(pays("z", "", 70)), true).OutgoingID // nobody has said whose it is
 	_ = w
 	for _, id := range []bursar.ID{adopted, own, failed, unclear} {
 		r.do(func(tx *store.Tx) error { return recovery.Settle(ctx, tx, r.Registry, r.outgoingIn(tx, id)) })
@@ -181,7 +186,7 @@ func TestNothingElseIsBooked(t *testing.T) {
 }
 
 // take settles what has halted the chain, up to a final block.
-func (r *rig) take(final uint64, use store.ExternalUse) (taken []store.ExternalSpend, err error) {
+func (r *harness) take(final uint64, use store.ExternalUse) (taken []store.ExternalSpend, err error) {
 	r.Helper()
 	err = r.db.Do(ctx, func(tx *store.Tx) error {
 		taken, err = r.TakeAll(ctx, tx, final, recovery.Answer{Rest: use, Note: "n", Actor: "ann"})
@@ -194,8 +199,8 @@ func (r *rig) take(final uint64, use store.ExternalUse) (taken []store.ExternalS
 // whom the
 // operator says. What is not final changes nothing, and what a reorg took out has used up nothing.
 func TestAnExternalSpendIsSettledByAWord(t *testing.T) {
-	r := newRig(t, numbered)
-	x := r.foreign(pays("thief", "", 90))
+	r := newHarness(t, numbered)
+	x := r.mineExternal(pays("thief", "", 90))
 	x.Reservations = []string{"hot/4"}
 	r.judge(x, false)
 	if _, err := r.take(6, store.UsedUpAsLoss); !errors.Is(err, recovery.ErrNotFinal) ||
@@ -227,17 +232,17 @@ func TestAnExternalSpendIsSettledByAWord(t *testing.T) {
 
 // Of a transaction of UTXOs what is gone is what ours were worth, whoever else was in it and whatever came back.
 func TestOfUTXOsTheirWorthIsGone(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	r.do(func(tx *store.Tx) error {
-		for claim, amount := range map[string]uint64{"u:0": 70, "u:1": 30, "u:2": 5} {
-			coin := store.Coin{Claim: claim, Base: "hot", Amount: bursar.Units(amount), Height: 1}
-			if err := tx.UTXOs().Put(ctx, bursar.Bitcoin, coin); err != nil {
+		for resource, amount := range map[string]uint64{"u:0": 70, "u:1": 30, "u:2": 5} {
+			utxo := store.Coin{Claim: resource, Base: "hot", Amount: bursar.Units(amount), Height: 1}
+			if err := tx.UTXOs().Put(ctx, bursar.Bitcoin, utxo); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	x := r.foreign(pays("thief", "", 500), pays("hot", "", 20))
+	x := r.mineExternal(pays("thief", "", 500), pays("hot", "", 20))
 	x.Reservations = []string{"u:0", "u:1", "foreign:9"}
 	r.judge(x, false)
 	_, err := r.take(7, store.UsedForOperator)
@@ -252,7 +257,7 @@ func TestOfUTXOsTheirWorthIsGone(t *testing.T) {
 
 // What left a deposit address cannot be swept from there any more; the fee was paid in the native asset.
 func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	r.wallet("deposit")
 	r.do(func(tx *store.Tx) error {
 		for contract, amount := range map[string]uint64{"": 100, "token": 50} {
@@ -263,7 +268,7 @@ func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
 		}
 		return tx.Holdings().Put(ctx, bursar.Ethereum, store.Holding{Base: "another", Amount: bursar.Units(100)})
 	})
-	x := r.foreign(pays("thief", "", 60), pays("thief", "token", 70))
+	x := r.mineExternal(pays("thief", "", 60), pays("thief", "token", 70))
 	x.Base, x.Reservations = "deposit", []string{"deposit/0"}
 	r.judge(x, false)
 	_, err := r.take(7, store.UsedUpAsLoss)
@@ -280,7 +285,7 @@ func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
 		}
 		return err
 	})
-	if order := r.orderOf(recovery.Finding{Spend: r.external(x.TxID).SpendID}); order.From.Base != "deposit" ||
+	if order := r.orderOf(recovery.Finding{OutgoingID: r.external(x.TxID).SpendID}); order.From.Base != "deposit" ||
 		order.From.Key.Branch != chain.DepositBranch {
 		t.Errorf("its order is %+v", order)
 	}
@@ -288,15 +293,15 @@ func TestWhatLeftADepositAddressIsNotSwept(t *testing.T) {
 
 // Show tells what an external spend did, and which transactions of ours it took the place of, each once.
 func TestTheLosersAreShown(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	w := r.order(ann, "y", "COIN", 500)
 	lost := r.takenUp(bursar.OutgoingSent, []string{"u:0", "u:1"}, w)
-	x := r.foreign(pays("thief", "", 90))
+	x := r.mineExternal(pays("thief", "", 90))
 	x.Reservations = []string{"u:0", "u:1", "u:2"}
 	r.judge(x, false)
 	r.do(func(tx *store.Tx) error {
 		shown, err := r.Show(ctx, tx, r.externalIn(tx, x.TxID))
-		if len(shown.Losers) != 1 || shown.Losers[0].ID != lost.ID || len(shown.Claims) != 3 || len(shown.Payments) != 1 ||
+		if len(shown.Losers) != 1 || shown.Losers[0].ID != lost.ID || len(shown.Resources) != 3 || len(shown.Payments) != 1 ||
 			shown.TxID != x.TxID {
 			t.Errorf("shown is %+v", shown)
 		}
@@ -312,26 +317,27 @@ func TestTheLosersAreShown(t *testing.T) {
 	})
 }
 
-func (r *rig) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
+func (r *harness) externalIn(tx *store.Tx, txID string) store.ExternalSpend {
 	r.Helper()
 	x, err := tx.ExternalSpends().ByTx(ctx, r.Capabilities.ID, txID)
 	r.need(err)
 	return x
 }
 
-// A withdrawal that a sent transaction of ours may still pay is not taken away from it by an operator's word: both would pay, and
-// what the first pays would be booked nowhere.
+// A withdrawal that a sent transaction of ours may still pay is not taken away from it by an operator's word: both
+// would pay, and what the first pays would be booked nowhere.
 func TestAnAnswerTakesNothingFromATransactionThatMayStillPay(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	w := r.order(ann, "x", "COIN", 500)
 	mine := r.takenUp(bursar.OutgoingSent, []string{"hot/80"}, w)
-	x := r.foreign(pays("x", "", 500))
+	x := r.mineExternal(pays("x", "", 500))
 	found := r.judge(x, true)
 	if found.Verdict != recovery.Unclear {
 		t.Fatalf("it is %+v", found)
 	}
 	err := r.answer(x, recovery.Answer{Withdrawals: []bursar.ID{w.ID}})
-	if p := r.outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).SpendID != p.ID {
-		t.Errorf("the answer was taken: the withdrawal is of %s now, and %s goes on paying it; %v", r.now(w).SpendID, p.ID, err)
+	if p := r.outgoing(mine.ID); !errors.Is(err, recovery.ErrUnfit) || r.now(w).OutgoingID != p.ID {
+		t.Errorf("the answer was taken: the withdrawal is of %s now, and %s goes on paying it; %v", r.now(w).OutgoingID,
+			p.ID, err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// shape takes an external spend for what we make ourselves, by what it looks like: a sweep from a deposit address to the hot
-// one, gas from the hot address to a deposit address, change alone, or a transaction that failed. It reports false for
-// anything else, and returns then an outgoing transaction that pays nothing that is known.
+// shape takes an external spend for what we make ourselves, by what it looks like: a sweep from a deposit address to
+// the hot one, gas from the hot address to a deposit address, change alone, or a transaction that failed. It reports
+// false for anything else, and returns then an outgoing transaction that pays nothing that is known.
 func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m made, shaped bool, err error) {
 	others := k.toOthers(x)
 	m = k.payment(x, nil)
@@ -21,7 +21,8 @@ func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m
 	if len(others) == 0 {
 		return m, true, nil // it moved nothing but its fee
 	}
-	if k.Capabilities.Model == chain.UTXOModel || k.Capabilities.SharedAddress || len(others) != 1 || others[0].Contract != "" {
+	if k.Capabilities.Model == chain.UTXOModel || k.Capabilities.SharedAddress || len(others) != 1 ||
+		others[0].Contract != "" {
 		return m, false, nil
 	}
 	to, err := k.depositSource(ctx, tx, others[0].Address.Base)
@@ -33,7 +34,9 @@ func (k Book) shape(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (m
 }
 
 // sweep takes an external spend for a sweep of the deposit address that paid.
-func (k Book) sweep(ctx context.Context, tx *store.Tx, x chain.ExternalSpend, others []chain.Payment) (m made, shaped bool, err error) {
+func (k Book) sweep(
+	ctx context.Context, tx *store.Tx, x chain.ExternalSpend, others []chain.Payment,
+) (m made, shaped bool, err error) {
 	from, err := k.depositSource(ctx, tx, x.Base)
 	if err != nil {
 		return m, false, err
@@ -66,7 +69,8 @@ func (k Book) depositSource(ctx context.Context, tx *store.Tx, base string) (cha
 	} else if err != nil {
 		return chain.Source{}, err
 	}
-	return chain.Source{Base: base, Key: chain.KeyRef{Family: k.Capabilities.Family, Branch: chain.DepositBranch, Index: w.Index}}, nil
+	return chain.Source{Base: base, Key: chain.KeyRef{Family: k.Capabilities.Family, Branch: chain.DepositBranch,
+		Index: w.Index}}, nil
 }
 
 func ignoreNone(err error) error {

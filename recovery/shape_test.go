@@ -11,7 +11,7 @@ import (
 )
 
 // wallet makes a wallet of Ann's at an address.
-func (r *rig) wallet(base string) bursar.Wallet {
+func (r *harness) wallet(base string) bursar.Wallet {
 	r.Helper()
 	w := bursar.Wallet{ID: r.IDs.Next(), AccountID: ann, Currency: "COIN", Family: r.Capabilities.Family,
 		Webhook: "https://a.example/",
@@ -26,9 +26,9 @@ func (r *rig) wallet(base string) bursar.Wallet {
 	return w
 }
 
-func (r *rig) orderOf(found recovery.Finding) (order chain.TxRequest) {
+func (r *harness) orderOf(found recovery.Finding) (order chain.TxRequest) {
 	r.Helper()
-	r.need(json.Unmarshal(r.outgoing(found.Spend).Order, &order))
+	r.need(json.Unmarshal(r.outgoing(found.OutgoingID).Order, &order))
 	return order
 }
 
@@ -74,21 +74,21 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 			chain.KindWithdrawal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.capabilities)
+			r := newHarness(t, c.capabilities)
 			w := r.wallet("deposit")
 			r.do(func(tx *store.Tx) error {
 				return tx.GapAddresses().Add(ctx, c.capabilities.Family, []store.GapAddress{{Index: 77, Base: "gap"}})
 			})
-			x := r.foreign(c.paid...)
+			x := r.mineExternal(c.paid...)
 			x.Base, x.Failed = c.base, c.failed
-			if found := r.judge(x, false); found.Verdict != recovery.ExternalTx || !found.Spend.IsZero() {
+			if found := r.judge(x, false); found.Verdict != recovery.ExternalTx || !found.OutgoingID.IsZero() {
 				t.Errorf("a database that has forgotten nothing takes it for %+v", found)
 			}
-			y := r.foreign(c.paid...)
+			y := r.mineExternal(c.paid...)
 			y.Base, y.Failed = c.base, c.failed
 			found := r.judge(y, true)
 			order := r.orderOf(found)
-			if found.Verdict != c.verdict || order.Kind != c.kind || r.outgoing(found.Spend).Failed != c.failed {
+			if found.Verdict != c.verdict || order.Kind != c.kind || r.outgoing(found.OutgoingID).Failed != c.failed {
 				t.Fatalf("it is %+v, its order %+v", found, order)
 			}
 			key := chain.KeyRef{Family: c.capabilities.Family, Branch: chain.DepositBranch, Index: w.Index}
@@ -120,15 +120,15 @@ func TestTheShapeOfWhatWeMakeOurselves(t *testing.T) {
 
 // The nonces that an adopted transaction has used are used: the next transaction takes the one after them.
 func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	r.order(ann, "x", "COIN", 500)
-	x := r.foreign(pays("x", "", 500))
+	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/41", "other/90", "no nonce", "hot/x"}
 	r.judge(x, false)
 	r.do(func(tx *store.Tx) error {
 		next, known, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot")
-		if !known || next != 42 {
-			t.Errorf("the next nonce is %d, %v", next, known)
+		if err != nil || !known || next != 42 {
+			t.Errorf("the next nonce is %d, %v (%v)", next, known, err)
 		}
 		if _, known, err = tx.Nonces().Next(ctx, bursar.Ethereum, "other"); known {
 			t.Error("another address has one")
@@ -137,12 +137,12 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	})
 }
 
-// A nonce that was claimed for what is given up is free again, unless the adopted transaction has used it; other claims are no
-// nonces, and a chain of UTXOs has none.
+// A nonce that was claimed for what is given up is free again, unless the adopted transaction has used it; other claims
+// are no nonces, and a chain of UTXOs has none.
 func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 	for name, c := range map[string]struct {
 		capabilities chain.Capabilities
-		claims       []string
+		resources    []string
 		next         uint64
 		known        bool
 	}{
@@ -153,14 +153,15 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 		"of UTXOs":       {coined, []string{"hot/5"}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.capabilities)
+			r := newHarness(t, c.capabilities)
 			w, other := r.order(ann, "x", "COIN", 500), r.order(ann, "y", "COIN", 7)
-			r.takenUp(bursar.OutgoingReserved, c.claims, w)
-			x := r.foreign(pays("x", "", 500), pays("y", "", 7))
+			r.takenUp(bursar.OutgoingReserved, c.resources, w)
+			x := r.mineExternal(pays("x", "", 500), pays("y", "", 7))
 			x.Reservations = []string{"hot/9"}
 			r.paid(r.judge(x, false), x, w, other)
 			r.do(func(tx *store.Tx) error {
-				if next, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "hot"); next != c.next || known != c.known || err != nil {
+				if next, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "hot"); next != c.next || known != c.known ||
+					err != nil {
 					t.Errorf("the next nonce is %d, %v, %v", next, known, err)
 				}
 				_, known, err := tx.Nonces().Next(ctx, c.capabilities.ID, "other")
@@ -173,21 +174,22 @@ func TestTheNonceOfWhatIsGivenUpIsFree(t *testing.T) {
 	}
 }
 
-// An adopted transaction is of the currency of the withdrawal that it pays; else of the first that is configured, or of the
-// native one.
+// An adopted transaction is of the currency of the withdrawal that it pays; else of the first that is configured, or of
+// the native one.
 func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		payments []chain.Payment
 		want     bursar.CurrencyCode
 	}{
-		"of the withdrawal":      {[]chain.Payment{pays("hot", "", 9), pays("x", "token", 500)}, "TOKEN"},
-		"of the first known one": {[]chain.Payment{pays("y", "unknown", 9), pays("y", "token", 1), pays("y", "", 1)}, "TOKEN"},
-		"of the native one":      {[]chain.Payment{pays("y", "unknown", 9)}, "COIN"},
+		"of the withdrawal": {[]chain.Payment{pays("hot", "", 9), pays("x", "token", 500)}, "TOKEN"},
+		"of the first known one": {[]chain.Payment{pays("y", "unknown", 9), pays("y", "token", 1), pays("y", "", 1)},
+			"TOKEN"},
+		"of the native one": {[]chain.Payment{pays("y", "unknown", 9)}, "COIN"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, numbered)
+			r := newHarness(t, numbered)
 			r.order(ann, "x", "TOKEN", 500)
-			if p := r.outgoing(r.judge(r.foreign(c.payments...), true).Spend); p.Currency != c.want {
+			if p := r.outgoing(r.judge(r.mineExternal(c.payments...), true).OutgoingID); p.Currency != c.want {
 				t.Errorf("it is of %s", p.Currency)
 			}
 		})
@@ -198,10 +200,10 @@ func TestTheCurrencyOfAnAdoptedTransaction(t *testing.T) {
 // what else it had
 // claimed is free.
 func TestWhatIsBeatenUnsignedIsGivenUp(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	wanted, paid := r.order(bob, "b", "COIN", 100), r.order(ann, "x", "COIN", 500)
 	p := r.takenUp(bursar.OutgoingReserved, []string{"hot/1", "hot/2"}, wanted)
-	x := r.foreign(pays("x", "", 500))
+	x := r.mineExternal(pays("x", "", 500))
 	x.Reservations = []string{"hot/1"}
 	r.paid(r.judge(x, false), x, paid)
 	r.untouched(wanted)
@@ -239,13 +241,13 @@ func TestAVersionIsRecognised(t *testing.T) {
 		"pays in token": {bursar.OutgoingSent, []chain.Payment{pays("b", "token", 100), pays("c", "", 7)}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, numbered)
+			r := newHarness(t, numbered)
 			one, two := r.order(bob, "b", "COIN", 100), r.order(ann, "c", "COIN", 7)
 			p := r.takenUp(c.status, []string{"hot/1"}, one, two)
-			x := r.foreign(c.paid...)
+			x := r.mineExternal(c.paid...)
 			x.Reservations, x.Failed = []string{"hot/1"}, c.failed
 			found := r.judge(x, false)
-			if (found.Spend == p.ID) != c.is {
+			if (found.OutgoingID == p.ID) != c.is {
 				t.Fatalf("it is %+v", found)
 			}
 			if c.is {
@@ -257,12 +259,12 @@ func TestAVersionIsRecognised(t *testing.T) {
 
 // What uses up the claims of two transactions of ours is a version of none.
 func TestNothingIsAVersionOfTwo(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	one, two := r.order(bob, "b", "COIN", 100), r.order(ann, "c", "COIN", 7)
 	p, q := r.takenUp(bursar.OutgoingSent, []string{"u:0"}, one), r.takenUp(bursar.OutgoingSent, []string{"u:1"}, two)
-	x := r.foreign(pays("b", "", 100))
+	x := r.mineExternal(pays("b", "", 100))
 	x.Reservations = []string{"u:0", "u:1"}
-	if found := r.judge(x, false); found.Spend == p.ID || found.Spend == q.ID {
+	if found := r.judge(x, false); found.OutgoingID == p.ID || found.OutgoingID == q.ID {
 		t.Errorf("it is %+v", found)
 	}
 }
@@ -280,14 +282,14 @@ func TestAVersionOfASweepMovesWhatThereIs(t *testing.T) {
 		"nothing":       {nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, numbered)
+			r := newHarness(t, numbered)
 			r.wallet("deposit")
 			p := r.spend(bursar.OutgoingSent, chain.TxRequest{Kind: chain.KindSweep, From: chain.Source{Base: "deposit"},
 				Payments: []chain.Payment{pays("hot", "", 500)}}, []string{"deposit/1"})
-			x := r.foreign(c.paid...)
+			x := r.mineExternal(c.paid...)
 			x.Base, x.Reservations = "deposit", []string{"deposit/1"}
 			found := r.judge(x, true)
-			if (found.Spend == p.ID) != c.is {
+			if (found.OutgoingID == p.ID) != c.is {
 				t.Fatalf("it is %+v", found)
 			}
 			if order := r.orderOf(found); c.is && order.Payments[0].Amount != bursar.Units(900) {

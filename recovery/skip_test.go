@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A key index that another replica gives out while the gap after a crash, or after a step back, is derived is a customer's
-// address, and is not watched as one of nobody's.
+// A key index that another replica gives out while the gap after a crash, or after a step back, is derived is a
+// customer's address, and is not watched as one of nobody's.
 func TestAnIndexThatIsGivenOutMeanwhileIsNoGap(t *testing.T) {
 	for name, behind := range map[string]bool{"a crash": false, "a step back": true} {
 		t.Run(name, func(t *testing.T) {

@@ -22,11 +22,13 @@ func (k Book) Halting(ctx context.Context, tx *store.Tx) ([]store.ExternalSpend,
 	return tx.ExternalSpends().List(ctx, k.Capabilities.ID, store.ExternalHalted, takeAtOnce)
 }
 
-// TakeAll settles every external spend that halted the chain, in a transaction that has locked it: what they used up is used, so
-// that the next transaction of ours fits the chain, and what left is borne by the operator, as a loss or as a payment of theirs.
-// The books follow when the spender settles them, at once for what is final, and are unsettled by a reorg like everything else.
-// The error is ErrNotFinal, and nothing has changed then.
-func (k Book) TakeAll(ctx context.Context, tx *store.Tx, final uint64, a Answer) (taken []store.ExternalSpend, err error) {
+// TakeAll settles every external spend that halted the chain, in a transaction that has locked it: what they used up is
+// used, so that the next transaction of ours fits the chain, and what left is borne by the operator, as a loss or as a
+// payment of theirs. The books follow when the spender settles them, at once for what is final, and are unsettled by a
+// reorg like everything else. The error is ErrNotFinal, and nothing has changed then.
+func (k Book) TakeAll(
+	ctx context.Context, tx *store.Tx, final uint64, a Answer,
+) (taken []store.ExternalSpend, err error) {
 	halting, err := k.Halting(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -36,7 +38,8 @@ func (k Book) TakeAll(ctx context.Context, tx *store.Tx, final uint64, a Answer)
 		case x.Height == 0:
 			continue // reorged out: it has used up nothing, and is looked at again where it comes back
 		case x.Height > final:
-			return nil, fmt.Errorf("%w: transaction %s is in block %d, and the chain is final up to %d", ErrNotFinal, x.TxID, x.Height, final)
+			return nil, fmt.Errorf("%w: transaction %s is in block %d, and the chain is final up to %d", ErrNotFinal, x.TxID,
+				x.Height, final)
 		}
 		if err := k.take(ctx, tx, x, a); err != nil {
 			return nil, fmt.Errorf("settle external spend %s: %w", x.TxID, err)
@@ -66,9 +69,9 @@ func (k Book) take(ctx context.Context, tx *store.Tx, x store.ExternalSpend, a A
 	return tx.ExternalSpends().Set(ctx, x)
 }
 
-// took returns an external spend with what it took from us. Of a transaction with UTXOs that is what our UTXOs were worth,
-// whoever else was in it: what returned to us has arrived as a transfer of its own. On the account model it is every payment,
-// since what reached another address of ours has arrived there.
+// took returns an external spend with what it took from us. Of a transaction with UTXOs that is what our UTXOs were
+// worth, whoever else was in it: what returned to us has arrived as a transfer of its own. On the account model it is
+// every payment, since what reached another address of ours has arrived there.
 func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (spent chain.ExternalSpend, err error) {
 	spent = chain.ExternalSpend{TxID: x.TxID, Base: x.Base, Failed: x.Failed, Fee: x.Fee}
 	err = errors.Join(unmarshal(x.Claims, &spent.Reservations), unmarshal(x.Payments, &spent.Payments))
@@ -86,7 +89,8 @@ func (k Book) took(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (sp
 	return spent, err
 }
 
-// lowerAdopted is lower for an external spend that was unclear and that no sweep explains, whose settlement would do it.
+// lowerAdopted is lower for an external spend that was unclear and that no sweep explains, whose settlement would do
+// it.
 func (k Book) lowerAdopted(ctx context.Context, tx *store.Tx, x store.ExternalSpend, p bursar.OutgoingTx) error {
 	if k.Capabilities.Model == chain.UTXOModel || p.Kind == string(chain.KindSweep) {
 		return nil

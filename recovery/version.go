@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// versionOf returns the open outgoing transaction of which an external spend is a version that the database has forgotten: it
-// holds what the external spend has used up, and is to pay the same. The zero Spend where there is none.
+// versionOf returns the open outgoing transaction of which an external spend is a version that the database has
+// forgotten: it holds what the external spend has used up, and is to pay the same. The zero Spend where there is none.
 func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend) (bursar.OutgoingTx, error) {
 	owners, err := tx.Reservations().Owners(ctx, k.Capabilities.ID, x.Reservations)
 	if err != nil || len(owners) == 0 {
@@ -39,14 +39,15 @@ func (k Book) versionOf(ctx context.Context, tx *store.Tx, x chain.ExternalSpend
 	return p, nil
 }
 
-// samePayments reports whether an external spend did what an order asks. A sweep takes what there is. One that failed did
-// nothing: it is the order's by its claims alone.
+// samePayments reports whether an external spend did what an order asks. A sweep takes what there is. One that failed
+// did nothing: it is the order's by its claims alone.
 func (k Book) samePayments(order chain.TxRequest, x chain.ExternalSpend) bool {
 	if x.Failed {
 		return true
 	}
 	if order.Kind == chain.KindSweep {
-		return len(x.Payments) == 1 && len(order.Payments) == 1 && x.Payments[0].Address.Base == order.Payments[0].Address.Base &&
+		return len(x.Payments) == 1 && len(order.Payments) == 1 &&
+			x.Payments[0].Address.Base == order.Payments[0].Address.Base &&
 			x.Payments[0].Contract == order.Payments[0].Contract
 	}
 	paid, asked := map[chain.Payment]int{}, map[chain.Payment]int{}
@@ -65,11 +66,13 @@ func (k Book) samePayments(order chain.TxRequest, x chain.ExternalSpend) bool {
 }
 
 // adoptVersion makes an external spend a version of an outgoing transaction, and the one that is in a block.
-func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, p bursar.OutgoingTx) error {
+func (k Book) adoptVersion(
+	ctx context.Context, tx *store.Tx, b chain.Block, x chain.ExternalSpend, p bursar.OutgoingTx,
+) error {
 	if p.ID.IsZero() {
 		return nil
 	}
-	draft, err := unsignedOf(x)
+	unsigned, err := unsignedOf(x)
 	if err != nil {
 		return err
 	}
@@ -79,13 +82,14 @@ func (k Book) adoptVersion(ctx context.Context, tx *store.Tx, b chain.Block, x c
 	if err := tx.UTXOs().ForgetChange(ctx, p.ID); err != nil {
 		return err
 	}
-	if err := tx.Outgoing().AddVersion(ctx, p, store.Version{TxID: x.TxID, Unsigned: draft, Raw: []byte{}}); err != nil {
+	if err := tx.Outgoing().AddVersion(ctx, p,
+		store.Version{TxID: x.TxID, Unsigned: unsigned, Raw: []byte{}}); err != nil {
 		return err
 	}
 	if err := tx.Reservations().Take(ctx, p, x.Reservations); err != nil {
 		return err
 	}
-	if err := k.markSent(ctx, tx, p, draft, b.Ref.Height); err != nil {
+	if err := k.markSent(ctx, tx, p, unsigned, b.Ref.Height); err != nil {
 		return err
 	}
 	if err := tx.Outgoing().Include(ctx, p.ID, x.TxID, b.Ref.Height, x.Failed, x.Fee); err != nil {
@@ -112,10 +116,11 @@ func (k Book) setSwept(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, x
 }
 
 // markSent leads an outgoing transaction, step by step, to having been sent.
-func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, draft []byte, height uint64) error {
-	way := map[bursar.OutgoingStatus]bursar.OutgoingStatus{bursar.OutgoingNew: bursar.OutgoingReserved, bursar.OutgoingReserved: bursar.OutgoingSigned, bursar.OutgoingSigned: bursar.OutgoingSent}
+func (k Book) markSent(ctx context.Context, tx *store.Tx, p bursar.OutgoingTx, unsigned []byte, height uint64) error {
+	way := map[bursar.OutgoingStatus]bursar.OutgoingStatus{bursar.OutgoingNew: bursar.OutgoingReserved,
+		bursar.OutgoingReserved: bursar.OutgoingSigned, bursar.OutgoingSigned: bursar.OutgoingSent}
 	for next, more := way[p.Status]; more; next, more = way[p.Status] {
-		p.Unsigned, p.Error, p.SentAt = draft, "", height
+		p.Unsigned, p.Error, p.SentAt = unsigned, "", height
 		if err := tx.Outgoing().SetStatus(ctx, p, next); err != nil {
 			return err
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 // openAccount takes the account of an earlier start, if this database has it, or makes one.
-func (s *stage) openAccount(ctx context.Context) error {
-	kept, err := s.place.account()
+func (s *environment) openAccount(ctx context.Context) error {
+	kept, err := s.dir.account()
 	if err != nil {
 		return err
 	}
@@ -32,19 +32,19 @@ func (s *stage) openAccount(ctx context.Context) error {
 	if s.account, err = s.newAccount(ctx, "sandbox"); err != nil {
 		return fmt.Errorf("make an account: %w", err)
 	}
-	return s.place.keepAccount(s.account)
+	return s.dir.keepAccount(s.account)
 }
 
 // newAccount makes a customer with a key, a secret and the secret of its webhooks.
-func (s *stage) newAccount(ctx context.Context, name string) (control.Account, error) {
+func (s *environment) newAccount(ctx context.Context, name string) (control.Account, error) {
 	if s.service == nil {
-		return s.newAccountApart(ctx, name)
+		return s.newAccountBeside(ctx, name)
 	}
 	return newAccountOf(ctx, s.service, name)
 }
 
-// newAccountApart opens the database for as long as it takes, as the operator's command does.
-func (s *stage) newAccountApart(ctx context.Context, name string) (made control.Account, err error) {
+// newAccountBeside opens the database for as long as it takes, as the operator's command does.
+func (s *environment) newAccountBeside(ctx context.Context, name string) (made control.Account, err error) {
 	opened, err := service.Open(ctx, s.config, service.Options{Log: s.log, Getenv: getenv})
 	if err != nil {
 		return made, err
@@ -67,7 +67,12 @@ func newAccountOf(ctx context.Context, s *service.Service, name string) (control
 		return control.Account{}, err
 	}
 	secret := signer.WebhookSecretText(s.Keys.WebhookSecret(made.ID, made.WebhookGeneration))
-	return control.Account{AccountID: issued.AccountID.String(), APIKey: issued.APIKey, APISecret: issued.APISecret, WebhookSecret: secret}, nil
+	return control.Account{
+		AccountID:     issued.AccountID.String(),
+		APIKey:        issued.APIKey,
+		APISecret:     issued.APISecret,
+		WebhookSecret: secret,
+	}, nil
 }
 
 // capital is what the operator puts in of each chain's coin, for gas and fees.
@@ -86,25 +91,25 @@ const untilFinal = 4
 
 // payCapital pays the operator's own money to each hot address that holds nothing, and makes it final at once, so that
 // withdrawals never wait for gas.
-func (s *stage) payCapital(context.Context) error {
+func (s *environment) payCapital(context.Context) error {
 	for _, c := range s.chains {
-		coin, found := s.registry.Asset(c.ID, "")
+		native, found := s.registry.Asset(c.ID, "")
 		if !found {
 			return fmt.Errorf("chain %s has no coin of its own", c.ID)
 		}
 		hot := s.hot[c.ID]
-		held, err := c.Balance(coin, hot)
+		held, err := c.Balance(native, hot)
 		if err != nil {
 			return fmt.Errorf("look for the capital on %s: %w", c.ID, err)
 		}
 		if !held.IsZero() {
 			continue
 		}
-		amount, err := coin.Parse(capital(c.ID))
+		amount, err := native.Parse(capital(c.ID))
 		if err != nil {
 			return err
 		}
-		if err := c.PayNow(coin, hot, amount, untilFinal); err != nil {
+		if err := c.PayNow(native, hot, amount, untilFinal); err != nil {
 			return fmt.Errorf("pay the capital on %s: %w", c.ID, err)
 		}
 	}

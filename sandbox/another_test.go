@@ -16,7 +16,7 @@ import (
 
 	"github.com/bursar/bursar/client"
 	"github.com/bursar/bursar/config"
-	"github.com/bursar/bursar/sandbox/ethereum"
+	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 	"github.com/bursar/bursar/service"
 	"github.com/bursar/bursar/signer"
 	"github.com/bursar/bursar/store"
@@ -32,15 +32,16 @@ type another struct {
 
 const anotherID = 43114
 
-// TestAnotherChainIsConfigurationOnly takes the lines of docs/adding-a-chain.md, with nothing but the URL of the node and the
-// contract of the token put in, and deposits, sweeps and withdraws the coin and the token.
+// TestAnotherChainIsConfigurationOnly takes the lines of docs/adding-a-chain.md, with nothing but the URL of the node
+// and the contract of the token put in, and deposits, sweeps and withdraws the coin and the token.
 func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 	t.Parallel()
 	a := newAnother(t, func(contract string) string { return fmt.Sprintf("contract: %q", contract) })
 	hot := a.service.Hot("avalanche").Base
 	a.pay("", hot, 50) // the operator's, for gas
 	for code, symbol := range map[string]string{"AVAX": "", "USDC-AVAX": "USDC"} {
-		wallet, err := a.client.CreateWallet(t.Context(), client.NewWallet{Currency: code, Webhook: "https://shop.example/hook"})
+		wallet, err := a.client.CreateWallet(t.Context(),
+			client.NewWallet{Currency: code, Webhook: "https://shop.example/hook"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,8 +80,8 @@ func TestAnotherChainIsConfigurationOnly(t *testing.T) {
 	})
 }
 
-// TestATokenInSmallLetters credits and pays a token whose contract is configured in small letters, within the hourly limit of the
-// signer and not beyond it.
+// TestATokenInSmallLetters credits and pays a token whose contract is configured in small letters, within the hourly
+// limit of the signer and not beyond it.
 func TestATokenInSmallLetters(t *testing.T) {
 	t.Parallel()
 	a := newAnother(t, func(contract string) string {
@@ -90,14 +91,16 @@ func TestATokenInSmallLetters(t *testing.T) {
 		return fmt.Sprintf("contract: %q, hourly_limit: \"15\"", strings.ToLower(contract))
 	})
 	a.pay("", a.service.Hot("avalanche").Base, 50)
-	wallet, err := a.client.CreateWallet(t.Context(), client.NewWallet{Currency: "USDC-AVAX", Webhook: "https://shop.example/hook"})
+	wallet, err := a.client.CreateWallet(t.Context(),
+		client.NewWallet{Currency: "USDC-AVAX", Webhook: "https://shop.example/hook"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.pay("USDC", wallet.Address, 20)
 	a.mineUntil("it is credited", func() error { return a.balanceIs("USDC-AVAX", "20") })
 	first, second := a.node.NewAddress(), a.node.NewAddress()
-	for _, order := range []client.NewWithdrawal{{Currency: "USDC-AVAX", Amount: "12", Address: first}, {Currency: "USDC-AVAX", Amount: "5", Address: second}} {
+	for _, order := range []client.NewWithdrawal{{Currency: "USDC-AVAX", Amount: "12", Address: first},
+		{Currency: "USDC-AVAX", Amount: "5", Address: second}} {
 		if _, err := a.client.Withdraw(t.Context(), order); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +139,8 @@ func newAnother(t *testing.T, token func(contract string) string) *another {
 	}
 	t.Cleanup(func() { node.Close() })
 	a := &another{T: t, node: node}
-	s, err := service.Open(t.Context(), a.configuration(token), service.Options{Log: slog.New(slog.DiscardHandler), Getenv: getenv})
+	s, err := service.Open(t.Context(), a.configuration(token),
+		service.Options{Log: slog.New(slog.DiscardHandler), Getenv: getenv})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +161,8 @@ func newAnother(t *testing.T, token func(contract string) string) *another {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.client, err = client.New(client.Config{BaseURL: s.Address("api"), Key: issued.APIKey, Secret: issued.APISecret}); err != nil {
+	if a.client, err = client.New(client.Config{BaseURL: s.Address("api"), Key: issued.APIKey,
+		Secret: issued.APISecret}); err != nil {
 		t.Fatal(err)
 	}
 	return a

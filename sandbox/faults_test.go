@@ -110,7 +110,8 @@ func (o outside) calls(id bursar.ChainID) (asked, failed int) {
 	var text string
 	o.ask(http.MethodGet, o.Dashboard+"/metrics", nil, &text)
 	read := func(name string) (sum int) {
-		for _, match := range regexp.MustCompile(name+`{chain="`+string(id)+`",[^}]*} (\S+)`).FindAllStringSubmatch(text, -1) {
+		for _, match := range regexp.MustCompile(name+`{chain="`+string(id)+
+			`",[^}]*} (\S+)`).FindAllStringSubmatch(text, -1) {
 			n, ok := new(big.Rat).SetString(match[1]) // it may be written with an exponent
 			if !ok || !n.IsInt() {
 				o.Fatalf("%s counts nothing", match[0])
@@ -137,8 +138,8 @@ func (o outside) until(what string, done func() bool) {
 	}
 }
 
-// Whatever befalls a node, on whichever chain: addresses are made, nothing that it does not tell is credited, and once it
-// has recovered everything is, once. Every chain has another trouble at a time.
+// Whatever befalls a node, on whichever chain: addresses are made, nothing that it does not tell is credited, and once
+// it has recovered everything is, once. Every chain has another trouble at a time.
 func TestEveryFaultOnEveryChain(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -154,14 +155,14 @@ func TestEveryFaultOnEveryChain(t *testing.T) {
 	for round := range kinds {
 		var patients []*patient
 		for i, id := range chains.Available() {
-			patients = append(patients, o.befall(coinOf(t, id), kinds[(i+round)%len(kinds)]))
+			patients = append(patients, o.befall(nativeOf(t, id), kinds[(i+round)%len(kinds)]))
 		}
 		o.until(fmt.Sprintf("every chain recovers from fault %d", round+1), func() bool {
 			patients = slices.DeleteFunc(patients, o.attend)
 			return len(patients) == 0
 		})
 		for _, id := range chains.Available() {
-			currency := coinOf(t, id)
+			currency := nativeOf(t, id)
 			if want := currency.Balance(parse(t, currency, fmt.Sprint(7*(round+1)))); o.balance(currency.Code) != want {
 				t.Errorf("after %d faults the balance of %s is %s, want %s", round+1, currency.Code, o.balance(currency.Code), want)
 			}
@@ -169,7 +170,7 @@ func TestEveryFaultOnEveryChain(t *testing.T) {
 	}
 }
 
-func coinOf(t *testing.T, id bursar.ChainID) bursar.Currency {
+func nativeOf(t *testing.T, id bursar.ChainID) bursar.Currency {
 	t.Helper()
 	for _, c := range bursar.Standard() {
 		if c.Chain == id && !c.IsToken() {

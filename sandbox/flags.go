@@ -15,15 +15,15 @@ import (
 
 // settings are the command's flags.
 type settings struct {
-	json     bool
-	listen   string
-	admin    string
-	control  string
-	data     string
-	database string
-	chains   []bursar.ChainID
-	manual   bool
-	apart    bool // the service is a process of its own
+	json         bool
+	listen       string
+	admin        string
+	control      string
+	data         string
+	database     string
+	chains       []bursar.ChainID
+	manual       bool
+	remoteSigner bool // the service is a process of its own
 	// endpoints is how many ways there are to each node.
 	endpoints int
 }
@@ -45,14 +45,21 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	}
 	set.BoolVar(&s.json, "json", false, "print one line of JSON when ready, and the log to standard error")
 	set.StringVar(&s.listen, "listen", "127.0.0.1:8080", "`address` of the API; port 0 picks a free one")
-	set.StringVar(&s.admin, "admin", "127.0.0.1:8081", "`address` of the operator's dashboard and metrics; port 0 picks a free one")
-	set.StringVar(&s.control, "control", "127.0.0.1:8082", "`address` of the remote control, on loopback; port 0 picks a free one")
-	set.StringVar(&s.data, "data", "", "`directory` that keeps chains, seed, account and database; none: nothing outlives this run")
-	set.StringVar(&s.database, "database", "", "`URL` of the database, sqlite:FILE or postgres://…; none: a file beside the rest")
-	set.StringVar(&names, "chains", "", "`list` of chains, with commas between; none: all of "+strings.Join(available(), ", "))
+	set.StringVar(&s.admin, "admin", "127.0.0.1:8081",
+		"`address` of the operator's dashboard and metrics; port 0 picks a free one")
+	set.StringVar(&s.control, "control", "127.0.0.1:8082",
+		"`address` of the remote control, on loopback; port 0 picks a free one")
+	set.StringVar(&s.data, "data", "",
+		"`directory` that keeps chains, seed, account and database; none: nothing outlives this run")
+	set.StringVar(&s.database, "database", "",
+		"`URL` of the database, sqlite:FILE or postgres://…; none: a file beside the rest")
+	set.StringVar(&names, "chains", "", "`list` of chains, with commas between; none: all of "+
+		strings.Join(available(), ", "))
 	set.IntVar(&s.endpoints, "endpoints", 1, "how many endpoints the service has for each chain, with faults of their own")
-	set.BoolVar(&s.apart, "apart", false, "run everything but the service, which is for 'bursar serve --config DIRECTORY/bursar.yaml' then")
-	set.StringVar(&blocks, "blocks", "auto", "`auto`: every second and after a payment; manual: only when the remote control asks")
+	set.BoolVar(&s.remoteSigner, "apart", false,
+		"run everything but the service, which is for 'bursar serve --config DIRECTORY/bursar.yaml' then")
+	set.StringVar(&blocks, "blocks", "auto",
+		"`auto`: every second and after a payment; manual: only when the remote control asks")
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
@@ -65,8 +72,10 @@ func parseFlags(args []string, stderr io.Writer) (settings, error) {
 	if s.endpoints < 1 || s.endpoints > maxEndpoints {
 		return s, fmt.Errorf("--endpoints is %d; it can be 1 to %d", s.endpoints, maxEndpoints)
 	}
-	if s.apart && (s.data == "" || strings.HasSuffix(s.listen, ":0") || strings.HasSuffix(s.admin, ":0")) {
-		return s, fmt.Errorf("--apart needs --data DIRECTORY, and --listen and --admin with ports that are not 0: another process will use them")
+	if s.remoteSigner && (s.data == "" || strings.HasSuffix(s.listen, ":0") || strings.HasSuffix(s.admin, ":0")) {
+		return s,
+			fmt.Errorf("--apart needs --data DIRECTORY, and --listen and --admin with ports that are not 0: another process " +
+				"will use them")
 	}
 	s.manual = blocks == "manual"
 	var err error
@@ -107,7 +116,8 @@ func chosenChains(names string) ([]bursar.ChainID, error) {
 	return list, nil
 }
 
-// absoluteDatabase resolves a file against the current folder: in the configuration it would be resolved against another.
+// absoluteDatabase resolves a file against the current folder: in the configuration it would be resolved against
+// another.
 func absoluteDatabase(url string) (string, error) {
 	file, ok := strings.CutPrefix(url, "sqlite:")
 	if !ok || file == "" || filepath.IsAbs(file) {

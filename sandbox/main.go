@@ -1,9 +1,10 @@
-// Command sandbox runs chains on this machine, the service on top of them, and a remote control to play the outside world.
+// Command sandbox runs chains on this machine, the service on top of them, and a remote control to play the outside
+// world.
 //
-// It owns what a data directory holds, the order in which things start, and what is printed once they did. It never talks
-// to a network beyond this machine. Its invariants: without --data nothing outlives it; with --data whatever it told
-// anybody is there after an end of any kind; the service is configured through its ordinary file and environment, so what
-// works here is what `bursar serve` does.
+// It owns what a data directory holds, the order in which things start, and what is printed once they did. It never
+// talks to a network beyond this machine. Its invariants: without --data nothing outlives it; with --data whatever it
+// told anybody is there after an end of any kind; the service is configured through its ordinary file and environment,
+// so what works here is what `bursar serve` does.
 package main
 
 import (
@@ -37,12 +38,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	place, err := openPlace(flags)
+	place, err := openDataDir(flags)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, place.close()) }()
-	s := &stage{flags: flags, place: place, log: logger(flags, stderr)}
+	s := &environment{flags: flags, dir: place, log: logger(flags, stderr)}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if err := s.open(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -50,5 +51,5 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		}
 		return err
 	}
-	return s.run(ctx, func() error { return tell(stdout, flags, s.facts()) })
+	return s.run(ctx, func() error { return describe(stdout, flags, s.facts()) })
 }

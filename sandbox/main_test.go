@@ -67,7 +67,8 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	line, end := begin(t, "--json", "--data", dir)
 	first := factsOf(t, line)
-	if first.API == "" || first.Dashboard == "" || first.Control == "" || first.WebhookSecret == "" || len(first.Chains) != len(chains.Available()) || first.Chains["ethereum"].RPC == "" {
+	if first.API == "" || first.Dashboard == "" || first.Control == "" || first.WebhookSecret == "" ||
+		len(first.Chains) != len(chains.Available()) || first.Chains["ethereum"].RPC == "" {
 		t.Errorf("says %s", line)
 	}
 	answer, err := http.Get(first.API + "/healthz")
@@ -75,7 +76,8 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 		t.Fatalf("the API is not there: %v", err)
 	}
 	answer.Body.Close()
-	if err := run(t.Context(), append(anyPort, "--data", dir), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "another sandbox") {
+	if err := run(t.Context(), append(anyPort, "--data", dir), io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "another sandbox") {
 		t.Errorf("two sandboxes share a directory: %v", err)
 	}
 	if err := end(); err != nil {
@@ -83,7 +85,8 @@ func TestTheSameDirectoryIsTheSameSandbox(t *testing.T) {
 	}
 	line, end = begin(t, "--json", "--data", dir, "--chains", "bitcoin")
 	again := factsOf(t, line)
-	if again.AccountID != first.AccountID || again.APIKey != first.APIKey || again.APISecret != first.APISecret || again.WebhookSecret != first.WebhookSecret {
+	if again.AccountID != first.AccountID || again.APIKey != first.APIKey || again.APISecret != first.APISecret ||
+		again.WebhookSecret != first.WebhookSecret {
 		t.Error("the account is another one")
 	}
 	if len(again.Chains) != 1 {
@@ -121,11 +124,14 @@ func TestSuggestions(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	s := settings{manual: true, chains: []bursar.ChainID{"bitcoin"}}
-	f := facts{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", WebhookSecret: "whsec_x", coin: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainFacts{"bitcoin": {"http://n"}}}
-	if err := tell(&out, s, f); err != nil {
+	f := facts{API: "http://a", Dashboard: "http://d", Control: "http://c", APIKey: "KEY", WebhookSecret: "whsec_x",
+		native: "BTC", webhook: "http://w", Chains: map[bursar.ChainID]chainFacts{"bitcoin": {"http://n"}}}
+	if err := describe(&out, s, f); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"http://d", "http://n", "whsec_x", "GET http://c/webhooks", "curl -s http://a/api/v1/wallet -H 'X-API-KEY: KEY' -d currency=BTC -d webhook=http://w", "curl -s http://c/pay", "http://a/api/v1/account", "http://c/mine"} {
+	for _, part := range []string{"http://d", "http://n", "whsec_x", "GET http://c/webhooks",
+		"curl -s http://a/api/v1/wallet -H 'X-API-KEY: KEY' -d currency=BTC -d webhook=http://w", "curl -s http://c/pay",
+		"http://a/api/v1/account", "http://c/mine"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("%q is missing in:\n%s", part, &out)
 		}
@@ -142,7 +148,8 @@ func TestAPortThatIsTaken(t *testing.T) {
 	defer taken.Close()
 	for _, flag := range []string{"--listen", "--admin", "--control"} {
 		err := run(t.Context(), append(anyPort, "--chains", "xrpl", flag, taken.Addr().String()), io.Discard, io.Discard)
-		if err == nil || !strings.Contains(err.Error(), taken.Addr().String()) || !strings.Contains(err.Error(), "port 0 picks a free one") {
+		if err == nil || !strings.Contains(err.Error(), taken.Addr().String()) ||
+			!strings.Contains(err.Error(), "port 0 picks a free one") {
 			t.Errorf("%s: %v", flag, err)
 		}
 	}
@@ -160,12 +167,14 @@ func TestFlagsThatAreRefused(t *testing.T) {
 		"bursar.yaml":                       {"--database", "mysql://x"},
 		"provided but not defined":          {"--colour"},
 	} {
-		if err := run(t.Context(), append(anyPort, args...), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), says) {
+		if err := run(t.Context(), append(anyPort, args...), io.Discard, io.Discard); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want %q", args, err, says)
 		}
 	}
 	var help bytes.Buffer
-	if err := run(t.Context(), []string{"--help"}, io.Discard, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "go run ./sandbox") {
+	if err := run(t.Context(), []string{"--help"}, io.Discard, &help); !errors.Is(err, flag.ErrHelp) ||
+		!strings.Contains(help.String(), "go run ./sandbox") {
 		t.Errorf("help: %v\n%s", err, &help)
 	}
 }

@@ -17,14 +17,15 @@ func (o outside) open() (open []bursar.ChainID) {
 	o.Helper()
 	var text string
 	o.ask(http.MethodGet, o.Dashboard+"/metrics", nil, &text)
-	for _, m := range regexp.MustCompile(`(?m)^bursar_push_open\{chain="([a-z]+)",[^}]*\} 1$`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^bursar_push_open\{chain="([a-z]+)",[^}]*\} 1$`).FindAllStringSubmatch(text,
+		-1) {
 		open = append(open, bursar.ChainID(m[1]))
 	}
 	return open
 }
 
-// On every chain the node announces its blocks. Whatever befalls the announcements, deposits are credited by polling, and
-// subscriptions that were cut are open again.
+// On every chain the node announces its blocks. Whatever befalls the announcements, deposits are credited by polling,
+// and subscriptions that were cut are open again.
 func TestEveryFaultOfAnnouncements(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -42,7 +43,7 @@ func TestEveryFaultOfAnnouncements(t *testing.T) {
 	for round := range fault.WireKinds() {
 		wallets := map[bursar.ChainID]string{}
 		for i, id := range chains.Available() {
-			kind, currency := fault.WireKinds()[(i+round)%len(fault.WireKinds())], coinOf(t, id)
+			kind, currency := fault.WireKinds()[(i+round)%len(fault.WireKinds())], nativeOf(t, id)
 			o.control("/fault", map[string]any{"chain": id, "kind": kind, "seconds": 3600})
 			wallet, address := o.wallet(currency.Code)
 			o.control("/pay", map[string]any{"currency": currency.Code, "address": address, "amount": "7"})
@@ -51,7 +52,7 @@ func TestEveryFaultOfAnnouncements(t *testing.T) {
 		}
 		o.until(fmt.Sprintf("every chain credits in spite of fault %d", round+1), func() bool {
 			for _, id := range chains.Available() {
-				currency := coinOf(t, id)
+				currency := nativeOf(t, id)
 				if !slices.Equal(o.deposits(wallets[id]), []string{"confirmed " + currency.Exact(parse(t, currency, "7"))}) {
 					return false
 				}

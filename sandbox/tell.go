@@ -20,31 +20,32 @@ type facts struct {
 	Chains        map[bursar.ChainID]chainFacts `json:"chains"`
 
 	webhook string
-	coin    bursar.CurrencyCode // of the first chain
+	native  bursar.CurrencyCode // of the first chain
 }
 
 type chainFacts struct {
 	RPC string `json:"rpc"`
 }
 
-func (s *stage) facts() facts {
+func (s *environment) facts() facts {
 	f := facts{Control: s.control.URL(),
-		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret, WebhookSecret: s.account.WebhookSecret,
-		Chains: map[bursar.ChainID]chainFacts{}, webhook: s.receiver.URL()}
-	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.apart {
+		AccountID: s.account.AccountID, APIKey: s.account.APIKey, APISecret: s.account.APISecret,
+		WebhookSecret: s.account.WebhookSecret,
+		Chains:        map[bursar.ChainID]chainFacts{}, webhook: s.receiver.URL()}
+	if f.API, f.Dashboard = "http://"+s.flags.listen, "http://"+s.flags.admin; !s.flags.remoteSigner {
 		f.API, f.Dashboard = s.service.Address("api"), s.service.Address("admin")
 	}
 	for _, c := range s.chains {
 		f.Chains[c.ID] = chainFacts{RPC: c.RPC}
 	}
-	if coin, found := s.registry.Asset(s.chains[0].ID, ""); found {
-		f.coin = coin.Code
+	if native, found := s.registry.Asset(s.chains[0].ID, ""); found {
+		f.native = native.Code
 	}
 	return f
 }
 
-// tell prints one line for a program, or what to try next for a person.
-func tell(out io.Writer, flags settings, f facts) error {
+// describe prints one line for a program, or what to try next for a person.
+func describe(out io.Writer, flags settings, f facts) error {
 	if flags.json {
 		return json.NewEncoder(out).Encode(f)
 	}
@@ -81,10 +82,11 @@ Create a wallet, pay it, and see the balance some seconds later:
 
 GET %[5]s/webhooks shows the webhooks that came. docs/sandbox.md says what else the control does.
 
-`, f.API, f.APIKey, f.coin, f.webhook, f.Control)
+`, f.API, f.APIKey, f.native, f.webhook, f.Control)
 	if err != nil || !flags.manual {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "Blocks come when asked for:\n\n  curl -s %s/mine -d '{\"chain\":\"%s\",\"blocks\":4}'\n\n", f.Control, flags.chains[0])
+	_, err = fmt.Fprintf(out, "Blocks come when asked for:\n\n  curl -s %s/mine -d '{\"chain\":\"%s\",\"blocks\":4}'\n\n",
+		f.Control, flags.chains[0])
 	return err
 }

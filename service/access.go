@@ -17,7 +17,8 @@ func rateLimits(cfg config.Config) api.RateLimits {
 	for _, l := range []struct {
 		limit *api.Limit
 		rate  *config.Rate
-	}{{&limits.Read, named.Read}, {&limits.Change, named.Change}, {&limits.Withdraw, named.Withdraw}, {&limits.Trial, named.Trial},
+	}{{&limits.Read, named.Read}, {&limits.Change, named.Change}, {&limits.Withdraw, named.Withdraw},
+		{&limits.TestDelivery, named.TestDelivery},
 		{&limits.Address, named.Address}, {&limits.Failed, named.Failed}} {
 		switch {
 		case l.rate == nil:
@@ -36,5 +37,11 @@ func (s *Service) addDestinations() {
 	for id, w := range s.workers {
 		chains[id] = w.chain
 	}
-	s.Destinations = &destination.Service{DB: s.DB, Chains: chains, Registry: s.Registry, IDs: s.IDs, Hold: s.parts.DestinationHold}
+	s.Destinations = &destination.Service{
+		DB:       s.DB,
+		Chains:   chains,
+		Registry: s.Registry,
+		IDs:      s.IDs,
+		Hold:     s.parts.DestinationHold,
+	}
 }

@@ -27,7 +27,7 @@ type pair struct {
 	node          *sim.Chain
 	first, second *service.Service
 	moved         atomic.Int64
-	begun         time.Time
+	started       time.Time
 }
 
 func onPair(t *testing.T, test func(p *pair)) {
@@ -46,13 +46,14 @@ func onPair(t *testing.T, test func(p *pair)) {
 
 func newPair(t *testing.T, url string) *pair {
 	t.Helper()
-	p := &pair{T: t, begun: time.Now(), node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}
+	p := &pair{T: t, started: time.Now(), node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}
 	p.first, p.second = p.open(url, "first"), p.open(url, "second")
 	return p
 }
 
 func (p *pair) now() time.Time {
-	return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC).Add(time.Since(p.begun) + time.Duration(p.moved.Load()))
+	return time.Date(2026, time.January, 1, 0, 0, 0, 0,
+		time.UTC).Add(time.Since(p.started) + time.Duration(p.moved.Load()))
 }
 
 func (p *pair) open(url, holder string) *service.Service {
@@ -62,9 +63,10 @@ func (p *pair) open(url, holder string) *service.Service {
 	p.Cleanup(func() { db.Close() })
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	p.must(err)
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	p.must(err)
-	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: holder, Listen: "127.0.0.1:0",
+	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond,
+		Holder: holder, Listen: "127.0.0.1:0",
 		Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, DestinationHold: 24 * time.Hour,
 		Chains: []service.ChainPart{{Chain: p.node, MaxFee: bursar.Units(1 << 30)}}})
 	p.must(err)
@@ -109,7 +111,8 @@ func (p *pair) reads(key account.Issued, from string, status int, code string) {
 	}
 }
 
-// pays wants the second service to answer an order so. The account has nothing, so an order that may go there is told that.
+// pays wants the second service to answer an order so. The account has nothing, so an order that may go there is told
+// that.
 func (p *pair) pays(key account.Issued, status int, code string) {
 	p.Helper()
 	query := url.Values{"currency": {"COIN"}, "amount": {"1"}, "address": {p.node.Named("outsider")}}
@@ -132,7 +135,8 @@ func TestTheEndOfAKeyCountsOnTheOtherReplica(t *testing.T) {
 		p.must(p.first.Accounts.Revoke(ctx, revoked.KeyID))
 		p.reads(revoked, here, 401, "unauthorized")
 
-		brief, err := p.first.Accounts.NewKey(ctx, account.Grant{Account: revoked.AccountID, Scopes: account.AllScopes(), Expires: p.now().Add(time.Hour)})
+		brief, err := p.first.Accounts.NewKey(ctx,
+			account.Grant{Account: revoked.AccountID, Scopes: account.AllScopes(), Expires: p.now().Add(time.Hour)})
 		p.must(err)
 		p.reads(brief, here, 200, "")
 		p.moved.Add(int64(time.Hour))
@@ -190,7 +194,8 @@ func TestDestinationsCountOnTheOtherReplica(t *testing.T) {
 		p.pays(key, 422, "insufficient_balance")
 		p.must(lists.Enable(ctx, key.AccountID))
 		p.pays(key, 422, "destination_refused")
-		d, _, err := lists.Add(ctx, destination.New{Account: key.AccountID, Family: "bitcoin", Address: p.node.Named("outsider")})
+		d, _, err := lists.Add(ctx, destination.New{Account: key.AccountID, Family: "bitcoin",
+			Address: p.node.Named("outsider")})
 		p.must(err)
 		p.pays(key, 422, "destination_refused")
 		p.moved.Add(int64(24 * time.Hour))
@@ -205,7 +210,8 @@ func TestDestinationsCountOnTheOtherReplica(t *testing.T) {
 		p.must(lists.Enable(ctx, key.AccountID))
 		p.pays(key, 422, "destination_refused")
 		p.must(p.first.DB.Do(ctx, func(tx *store.Tx) error {
-			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(key.AccountID), Kind: store.HaltByOperator, Reason: "for a test"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(key.AccountID), Kind: store.HaltByOperator,
+				Reason: "for a test"})
 		}))
 		p.pays(key, 403, "withdrawals_frozen")
 	})

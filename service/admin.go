@@ -22,22 +22,42 @@ func (s *Service) apiServer() *http.Server {
 	for id, w := range s.workers {
 		chains[id] = w.chain.Capabilities()
 	}
-	return api.Server(api.New(api.Config{DB: s.DB, Registry: s.Registry, Accounts: s.Accounts, Wallets: s.Wallets, Charges: s.Charges,
-		Withdrawals: s.Withdrawals, Chains: chains, IDs: s.IDs, Log: s.log, Redelivered: s.Deliverer.Wake,
-		RateLimits: s.parts.RateLimits, Proxies: s.parts.Proxies, ProxyHeader: s.parts.ProxyHeader, ClientNetworks: s.parts.ClientNetworks,
-		Destinations: s.Destinations, Trials: s.Trials}), s.log)
+	return api.Server(api.New(api.Config{
+		DB:             s.DB,
+		Registry:       s.Registry,
+		Accounts:       s.Accounts,
+		Wallets:        s.Wallets,
+		Charges:        s.Charges,
+		Withdrawals:    s.Withdrawals,
+		Chains:         chains,
+		IDs:            s.IDs,
+		Log:            s.log,
+		Redelivered:    s.Deliverer.Wake,
+		RateLimits:     s.parts.RateLimits,
+		Proxies:        s.parts.Proxies,
+		ProxyHeader:    s.parts.ProxyHeader,
+		ClientNetworks: s.parts.ClientNetworks,
+		Destinations:   s.Destinations,
+		TestDeliveries: s.TestDeliveries,
+	}), s.log)
 }
 
 // adminServer serves what the operator sees: the dashboard, metrics, and the state of every chain.
 func (s *Service) adminServer() *http.Server {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(metrics{s, &finals{since: map[bursar.ChainID]finalSince{}}}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(metrics{s, &finals{since: map[bursar.ChainID]finalSince{}}}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{Timeout: 10 * time.Second}))
 	mux.HandleFunc("GET /chains", s.serveChains)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusOK) })
-	mux.Handle("GET /{$}", dashboard.Handler(dashboard.Config{DB: s.DB, Registry: s.Registry, Hot: func(id bursar.ChainID) string { return s.Hot(id).Base },
-		Nodes: s.nodes, Log: s.log}))
+	mux.Handle("GET /{$}", dashboard.Handler(dashboard.Config{
+		DB:       s.DB,
+		Registry: s.Registry,
+		Hot:      func(id bursar.ChainID) string { return s.Hot(id).Base },
+		Nodes:    s.nodes,
+		Log:      s.log,
+	}))
 	return api.Server(mux, s.log)
 }
 
@@ -65,5 +85,7 @@ func (s *Service) serveChains(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(list)
+	if err := json.NewEncoder(w).Encode(list); err != nil {
+		s.log.Debug("chain status was not read to its end", "error", err)
+	}
 }

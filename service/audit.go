@@ -17,7 +17,8 @@ func (s *Service) newAuditor() {
 	s.Auditor = &audit.Auditor{DB: s.DB, Registry: s.Registry, Log: s.log.With("room", "audit")}
 }
 
-// anchor keeps the newest link of the books in the marks, so that a database that is older, or another history, is found.
+// anchor keeps the newest link of the books in the marks, so that a database that is older, or another history, is
+// found.
 type anchor struct{ guard *recovery.Guard }
 
 // LinkMark implements audit.Anchor.
@@ -49,7 +50,9 @@ const verdictEvery = time.Minute
 
 // runVerdict asks, raises alarms and logs, until ctx ends. Replicas that do so at the same time find the same.
 func (s *Service) runVerdict(ctx context.Context) error {
-	return store.Work{Pace: verdictEvery, Step: func(ctx context.Context) (bool, error) { return false, s.logVerdict(ctx) },
+	return store.Work{Pace: verdictEvery, Step: func(ctx context.Context) (bool, error) {
+		return false, s.logVerdict(ctx)
+	},
 		Failed: func(failures int, err error) {
 			s.log.Warn("solvency cannot be judged now", "failures", failures, "error", err)
 		}}.Run(ctx)

@@ -14,8 +14,8 @@ import (
 
 // Canonical returns the configuration with every token's contract in the form in which its chain's adapter names it, so
 // that contracts may be compared as texts everywhere: in the registry, in the database, by an adapter and by the
-// signer. It asks no node. A contract that is none of its chain, and one that is there twice in two spellings, is a config.Mistakes with
-// the line, and so is a provider that nobody knows. What Canonical returned passes it unchanged.
+// signer. It asks no node. A contract that is none of its chain, and one that is there twice in two spellings, is a
+// config.Mistakes with the line, and so is a provider that nobody knows. What Canonical returned passes it unchanged.
 func Canonical(cfg config.Config) (config.Config, error) {
 	var list []bursar.Currency
 	var mistakes config.Mistakes

@@ -18,8 +18,10 @@ const (
 // spelt is a configuration with two contracts in some spelling, the first of Polygon and the second of Tron.
 func spelt(t *testing.T, polygon, tron string) config.Config {
 	t.Helper()
-	cfg, err := config.Parse("bursar.yaml", []byte("chains: {polygon: {rpc: 'http://127.0.0.1:1'}, tron: {rpc: 'http://127.0.0.1:1'}}\ncurrencies:\n"+
-		"  USDT-MATIC: {contract: \""+polygon+"\", hourly_limit: 100}\n  USDT: {contract: \""+tron+"\", hourly_limit: 100}\n"), nil)
+	cfg, err := config.Parse("bursar.yaml",
+		[]byte("chains: {polygon: {rpc: 'http://127.0.0.1:1'}, tron: {rpc: 'http://127.0.0.1:1'}}\ncurrencies:\n"+
+			"  USDT-MATIC: {contract: \""+polygon+"\", hourly_limit: 100}\n  USDT: {contract: \""+tron+
+			"\", hourly_limit: 100}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +80,14 @@ func TestOpeningIsCanonical(t *testing.T) {
 func TestContractsThatAreNoneNameTheirLine(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ polygon, tron, want string }{
-		{"0xC2132D05D31c914a87C6611C10748AEb04B58e8F", usdtTron, "bursar.yaml:3: currencies.USDT-MATIC.contract: this is no contract of polygon: "},
-		{usdtPolygon, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6T", "bursar.yaml:4: currencies.USDT.contract: this is no contract of tron: "},
+		{"0xC2132D05D31c914a87C6611C10748AEb04B58e8F", usdtTron,
+			"bursar.yaml:3: currencies.USDT-MATIC.contract: this is no contract of polygon: "},
+		{usdtPolygon, "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6T",
+			"bursar.yaml:4: currencies.USDT.contract: this is no contract of tron: "},
 		{usdtPolygon, usdtPolygon, "bursar.yaml:4: currencies.USDT.contract: this is no contract of tron: "},
-		{usdtPolygon, usdtTron + "\", minimum: 1}\n  TWICE: {chain: tron, decimals: 6, minimum: 1, contract: \"41a614f803b6fd780986a42c78ec9c7f77e6ded13c",
+		{usdtPolygon, usdtTron +
+			"\", minimum: 1}\n  TWICE: {chain: tron, decimals: 6, minimum: 1, contract: " +
+			"\"41a614f803b6fd780986a42c78ec9c7f77e6ded13c",
 			"bursar.yaml:5: currencies.TWICE.contract: it is the same asset as USDT: "},
 	} {
 		_, err := Canonical(spelt(t, test.polygon, test.tron))
@@ -97,11 +103,14 @@ func TestContractsThatAreNoneNameTheirLine(t *testing.T) {
 
 func TestAProviderThatNobodyKnowsNamesItsLine(t *testing.T) {
 	t.Parallel()
-	cfg, err := config.Parse("bursar.yaml", []byte("chains:\n  tron:\n    rpc: http://127.0.0.1:1\n    provider: trongird\n"), nil)
+	cfg, err := config.Parse("bursar.yaml",
+		[]byte("chains:\n  tron:\n    rpc: http://127.0.0.1:1\n    provider: trongird\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Canonical(cfg); err == nil || !strings.HasPrefix(err.Error(), `bursar.yaml:4: chains.tron.provider: "trongird" is unknown; allowed are none, alchemy, `) {
+	if _, err = Canonical(cfg); err == nil ||
+		!strings.HasPrefix(err.Error(),
+			`bursar.yaml:4: chains.tron.provider: "trongird" is unknown; allowed are none, alchemy, `) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -37,7 +37,14 @@ func (c connector) all(ctx context.Context, cfg config.Config) (parts []ChainPar
 
 // connect makes the adapter of one chain.
 func (c connector) connect(ctx context.Context, cfg config.ChainConfig) (ChainPart, error) {
-	part := ChainPart{Start: cfg.StartHeight, MaxFee: cfg.MaxFee, MaxRate: cfg.MaxFeeRate, GasFromCustomers: cfg.GasFromCustomers, Push: cfg.PushURLs(), Pace: c.paceOf(cfg)}
+	part := ChainPart{
+		Start:            cfg.StartHeight,
+		MaxFee:           cfg.MaxFee,
+		MaxRate:          cfg.MaxFeeRate,
+		GasFromCustomers: cfg.GasFromCustomers,
+		Push:             cfg.PushURLs(),
+		Pace:             c.paceOf(cfg),
+	}
 	var err error
 	if part.Chain, err = registry.Of(cfg.ID).New(ctx, c.setup(cfg)); err != nil {
 		return part, fmt.Errorf("chain %s: %w", cfg.ID, err)
@@ -71,12 +78,14 @@ func (c connector) setup(cfg config.ChainConfig) chain.Setup {
 // nodes is how a chain's nodes are reached.
 func (c connector) nodes(cfg config.ChainConfig) rpc.Config {
 	return rpc.Config{
-		URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), Provider: cfg.Nodes.Provider, MaxBody: cfg.Nodes.MaxBody, Quota: rpc.Quota(cfg.Nodes.Quota),
+		URLs: cfg.URLs(), Headers: cfg.HeadersInClear(), Provider: cfg.Nodes.Provider, MaxBody: cfg.Nodes.MaxBody,
+		Quota:    rpc.Quota(cfg.Nodes.Quota),
 		Fetchers: cfg.Nodes.Fetchers, Window: cfg.Nodes.Window, Log: c.log,
 	}
 }
 
-// paceOf is how often a chain's head is looked for: its own setting, else that of all chains; zero leaves it to the adapter.
+// paceOf is how often a chain's head is looked for: its own setting, else that of all chains; zero leaves it to the
+// adapter.
 func (c connector) paceOf(cfg config.ChainConfig) time.Duration {
 	return cmp.Or(cfg.Nodes.Pace, c.pace)
 }

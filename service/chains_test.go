@@ -27,24 +27,26 @@ chains:
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := connector{network: cfg.Network, keys: keys, registry: cfg.Registry, pace: cfg.PollInterval}.all(t.Context(), cfg)
+	parts, err := connector{network: cfg.Network, keys: keys, registry: cfg.Registry,
+		pace: cfg.PollInterval}.all(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range parts {
-		traits := part.Chain.Capabilities()
+		capabilities := part.Chain.Capabilities()
 		stats := part.Chain.(talkative).Stats()[0]
-		switch traits.ID {
+		switch capabilities.ID {
 		case "ethereum":
-			if traits.Pace != 5*time.Second || part.Pace != 5*time.Second || len(part.Push) != 1 {
-				t.Errorf("ethereum is looked at every %v and %v, and listens to %d", traits.Pace, part.Pace, len(part.Push))
+			if capabilities.Pace != 5*time.Second || part.Pace != 5*time.Second || len(part.Push) != 1 {
+				t.Errorf("ethereum is looked at every %v and %v, and listens to %d", capabilities.Pace, part.Pace, len(part.Push))
 			}
-			if stats.Provider != "alchemy" || stats.Quota.PerDay != 1000 || stats.Quota.Batch != 7 || stats.Quota.PerSecond == 0 {
+			if stats.Provider != "alchemy" || stats.Quota.PerDay != 1000 || stats.Quota.Batch != 7 ||
+				stats.Quota.PerSecond == 0 {
 				t.Errorf("ethereum's endpoint is asked by %+v", stats)
 			}
 		case "tron":
-			if traits.Pace != 7*time.Second || stats.Provider != "" || stats.Quota.PerDay != 0 {
-				t.Errorf("tron is looked at every %v, and asked by %+v", traits.Pace, stats)
+			if capabilities.Pace != 7*time.Second || stats.Provider != "" || stats.Quota.PerDay != 0 {
+				t.Errorf("tron is looked at every %v, and asked by %+v", capabilities.Pace, stats)
 			}
 		}
 	}

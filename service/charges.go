@@ -17,14 +17,31 @@ type chargeWallets struct {
 
 // Create makes a charge with its wallet in one transaction.
 func (c chargeWallets) Create(ctx context.Context, o charge.Order) (made bursar.Charge, err error) {
-	_, err = c.wallets.Create(ctx, wallet.New{Account: o.Account, Currency: o.Currency, Webhook: o.Webhook, Metadata: o.Metadata,
-		ChargeMinimum: o.Minimum, ChargeLife: o.Life, Done: func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {
-			made = bursar.Charge{Number: w.Number, ID: w.ID, AccountID: w.AccountID, Currency: w.Currency, Address: w.Address, Minimum: o.Minimum,
-				Webhook: w.Webhook, Metadata: w.Metadata, CreatedAt: w.CreatedAt, Expires: w.CreatedAt.Add(o.Life)}
+	_, err = c.wallets.Create(ctx, wallet.New{
+		Account:       o.Account,
+		Currency:      o.Currency,
+		Webhook:       o.Webhook,
+		Metadata:      o.Metadata,
+		ChargeMinimum: o.Minimum,
+		ChargeLife:    o.Life,
+		Done: func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {
+			made = bursar.Charge{
+				Number:    w.Number,
+				ID:        w.ID,
+				AccountID: w.AccountID,
+				Currency:  w.Currency,
+				Address:   w.Address,
+				Minimum:   o.Minimum,
+				Webhook:   w.Webhook,
+				Metadata:  w.Metadata,
+				CreatedAt: w.CreatedAt,
+				Expires:   w.CreatedAt.Add(o.Life),
+			}
 			if o.Done == nil {
 				return nil
 			}
 			return o.Done(ctx, tx, made)
-		}})
+		},
+	})
 	return made, err
 }

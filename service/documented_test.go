@@ -33,15 +33,17 @@ func observed(t *testing.T) (metrics string, s *service.Service) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
 	away := unreachable(t)
 	db := open(t, storetest.SQLite(t))
-	s, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a", Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0",
-		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1), Push: []string{pushURL}}, {Chain: away, MaxFee: bursar.Units(1)}}})
+	s, err = service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a",
+		Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0",
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1), Push: []string{pushURL}},
+			{Chain: away, MaxFee: bursar.Units(1)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,8 @@ func observed(t *testing.T) (metrics string, s *service.Service) {
 	node.Mine(1)
 	eventually(t, "the metrics tell of capital, and of a node that failed", func() bool {
 		metrics = get(t, s.Address("admin")+"/metrics")
-		return strings.Contains(metrics, `bursar_ledger_balance{account="capital"`) && strings.Contains(metrics, "bursar_rpc_faults_total")
+		return strings.Contains(metrics, `bursar_ledger_balance{account="capital"`) &&
+			strings.Contains(metrics, "bursar_rpc_faults_total")
 	})
 	return metrics, s
 }
@@ -75,7 +78,8 @@ func unreachable(t *testing.T) chain.Chain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := bitcoin.New(bitcoin.Config{ID: bursar.Litecoin, Network: network, Node: rpc.Config{URLs: []string{"http://me:hunter2@127.0.0.1:1/v3/0123456789abcdef?key=sesame"}}})
+	c, err := bitcoin.New(bitcoin.Config{ID: bursar.Litecoin, Network: network,
+		Node: rpc.Config{URLs: []string{"http://me:hunter2@127.0.0.1:1/v3/0123456789abcdef?key=sesame"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +249,8 @@ func alerts(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for _, r := range file.Groups[0].Rules {
 		_, err := time.ParseDuration(r.For)
-		if severity := r.Labels["severity"]; severity != "page" && severity != "ticket" || r.Annotations["summary"] == "" || r.Expr == "" || r.For != "" && err != nil || all[r.Alert] != "" {
+		if severity := r.Labels["severity"]; severity != "page" && severity != "ticket" || r.Annotations["summary"] == "" ||
+			r.Expr == "" || r.For != "" && err != nil || all[r.Alert] != "" {
 			t.Errorf("the alert %+v is not whole, or there twice", r)
 		}
 		all["alert "+r.Alert] = r.Expr
@@ -275,7 +280,8 @@ func panels(t *testing.T) map[string]string {
 	all, places, ids := map[string]string{}, map[[2]int]bool{}, map[int]bool{}
 	for _, p := range board.Panels {
 		at := [2]int{p.GridPos.X, p.GridPos.Y}
-		if places[at] || ids[p.ID] || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.H == 0 || p.Type != "row" && (p.Description == "" || len(p.Targets) == 0) {
+		if places[at] || ids[p.ID] || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.H == 0 ||
+			p.Type != "row" && (p.Description == "" || len(p.Targets) == 0) {
 			t.Errorf("the panel %+v is not whole, or lies over another", p)
 		}
 		places[at], ids[p.ID] = true, true
@@ -300,7 +306,8 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 	known := described(t)
 	known["up"] = shape{labels: []string{"job"}}
 	functions := []string{"group_right", "group_left"}
-	words := []string{"pending_deposits", "withdrawals", "approvals", "spends", "deliveries", "custody", "capital", "unattributed", "below_minimum", "fees:.*", "losses", "bursar", "2xx"}
+	words := []string{"pending_deposits", "withdrawals", "approvals", "spends", "deliveries", "custody", "capital",
+		"unattributed", "below_minimum", "fees:.*", "losses", "bursar", "2xx"}
 	all := alerts(t)
 	maps.Copy(all, panels(t))
 	if len(all) < 30 {
@@ -321,12 +328,14 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 		}
 		for _, m := range grouping.FindAllStringSubmatch(expr, -1) {
 			for name := range strings.SplitSeq(m[1], ", ") {
-				if !slices.Contains([]string{"chain", "queue", "currency", "account", "kind", "endpoint", "instance", "outcome"}, name) {
+				if !slices.Contains([]string{"chain", "queue", "currency", "account", "kind", "endpoint", "instance", "outcome"},
+					name) {
 					t.Errorf("%s groups by %s", place, name)
 				}
 			}
 		}
-		if strings.Count(expr, "(") != strings.Count(expr, ")") || strings.Count(expr, "{") != strings.Count(expr, "}") || strings.Count(expr, `"`)%2 != 0 {
+		if strings.Count(expr, "(") != strings.Count(expr, ")") || strings.Count(expr, "{") != strings.Count(expr, "}") ||
+			strings.Count(expr, `"`)%2 != 0 {
 			t.Errorf("%s does not parse: %s", place, expr)
 		}
 	}

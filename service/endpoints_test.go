@@ -19,8 +19,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// flow is a running service on a chain with three endpoints, two of which have to report what is above 5 COIN. Customers pay
-// in and are paid out all the time.
+// flow is a running service on a chain with three endpoints, two of which have to report what is above 5 COIN.
+// Customers pay in and are paid out all the time.
 type flow struct {
 	*testing.T
 	service  *service.Service
@@ -36,25 +36,29 @@ const whole = 100_000_000 // units of one COIN
 
 func flowing(t *testing.T, url string, spending chain.Model) *flow {
 	t.Helper()
-	f := &flow{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: spending, Confirmations: 2, ReorgDepth: 20,
-		Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "b", Host: "two"}, {Name: "c", Host: "three"}}})}
+	f := &flow{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: spending, Confirmations: 2,
+		ReorgDepth: 20,
+		Endpoints:  []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "b", Host: "two"}, {Name: "c", Host: "three"}}})}
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	f.need(err)
-	guarded := coin
+	guarded := native
 	guarded.CreditQuorum = bursar.CreditQuorum{Endpoints: 2, Above: bursar.Units(5 * whole)}
 	registry, err := bursar.NewRegistry([]bursar.Currency{guarded})
 	f.need(err)
-	f.service, err = service.New(service.Parts{DB: open(t, url), Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, LeaseTTL: time.Hour, Holder: "a",
+	f.service, err = service.New(service.Parts{DB: open(t, url), Keys: keys, Registry: registry,
+		Pace: 10 * time.Millisecond, LeaseTTL: time.Hour, Holder: "a",
 		Chains: []service.ChainPart{{Chain: f.node, MaxFee: bursar.Units(1 << 30)}}})
 	f.need(err)
 	run(t, f.service)
 	f.issued, err = f.service.Accounts.Create(ctx, "shop", true)
 	f.need(err)
-	f.wallet, err = f.service.Wallets.Create(ctx, wallet.New{Account: f.issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+	f.wallet, err = f.service.Wallets.Create(ctx,
+		wallet.New{Account: f.issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 	f.need(err)
 	f.outsider = f.node.Named("outsider")
 	f.eventually("the chain has begun", func() bool { return f.state().Height >= 0 })
-	f.node.Pay(chain.Payment{Address: bursar.Address{Base: f.service.Hot(bursar.Bitcoin).Base}, Amount: bursar.Units(1000 * whole)})
+	f.node.Pay(chain.Payment{Address: bursar.Address{Base: f.service.Hot(bursar.Bitcoin).Base},
+		Amount: bursar.Units(1000 * whole)})
 	f.pay(100 * whole)
 	f.settled()
 	return f
@@ -86,7 +90,8 @@ func (f *flow) pay(units uint64) string {
 
 func (f *flow) order() {
 	f.Helper()
-	_, err := f.service.Withdrawals.Request(ctx, withdrawal.Order{Account: f.issued.AccountID, Currency: coin.Code, Amount: "0.5", Address: f.outsider})
+	_, err := f.service.Withdrawals.Request(ctx,
+		withdrawal.Order{Account: f.issued.AccountID, Currency: native.Code, Amount: "0.5", Address: f.outsider})
 	f.need(err)
 	f.ordered += whole / 2
 }
@@ -135,8 +140,9 @@ func (f *flow) alarms() (kinds []string) {
 	return kinds
 }
 
-// Every way in which endpoints are down, slow, behind or lie, with deposits and withdrawals flowing: what was paid is credited
-// and what was ordered is paid, once, when it is over; before, nothing is credited that two hosts do not report.
+// Every way in which endpoints are down, slow, behind or lie, with deposits and withdrawals flowing: what was paid is
+// credited and what was ordered is paid, once, when it is over; before, nothing is credited that two hosts do not
+// report.
 func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 	all := []string{"a", "b", "c"}
 	faults := []struct {
@@ -146,7 +152,8 @@ func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 	}{
 		{"all down", func(f *flow) { each(all, func(e string) { f.node.Down(e, true) }) }, func(f *flow) {
 			f.eventually("the database says that the chain is not followed", func() bool { return f.state().Failing != "" })
-			_, err := f.service.Wallets.Create(ctx, wallet.New{Account: f.issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+			_, err := f.service.Wallets.Create(ctx,
+				wallet.New{Account: f.issued.AccountID, Currency: native.Code, Webhook: "https://receiver.example"})
 			f.need(err)
 		}},
 		{"all hang", func(f *flow) { each(all, func(e string) { f.node.Hang(e, true) }) }, (*flow).order},
@@ -170,10 +177,13 @@ func TestEndpointsFailWhileMoneyFlows(t *testing.T) {
 			}
 		}},
 		{"one forges", func(f *flow) {
-			f.node.Forge("a", f.node.Mine(1).Height+1, chain.Payment{Address: f.wallet.Address, Amount: bursar.Units(700 * whole)})
+			f.node.Forge("a", f.node.Mine(1).Height+1,
+				chain.Payment{Address: f.wallet.Address, Amount: bursar.Units(700 * whole)})
 		}, func(f *flow) { f.disagrees() }},
 		{"one censors", func(f *flow) { f.node.Censor("b", f.pay(8*whole)) }, func(f *flow) { f.disagrees() }},
-		{"one is on another fork", func(f *flow) { f.node.Fork("b", f.node.Mine(1).Height) }, func(f *flow) { f.disagrees() }},
+		{"one is on another fork", func(f *flow) {
+			f.node.Fork("b", f.node.Mine(1).Height)
+		}, func(f *flow) { f.disagrees() }},
 	}
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
@@ -233,11 +243,14 @@ func (f *flow) disagrees() {
 	}
 }
 
-// forged checks that what one endpoint invented is never credited: once it is honest all refute it, and the rest goes on.
+// forged checks that what one endpoint invented is never credited: once it is honest all refute it, and the rest goes
+// on.
 func (f *flow) forged() {
 	f.Helper()
 	f.settled()
-	f.eventually("the forged deposit is refuted", func() bool { return slices.Equal(f.alarms(), []string{"deposit_refuted"}) })
+	f.eventually("the forged deposit is refuted", func() bool {
+		return slices.Equal(f.alarms(), []string{"deposit_refuted"})
+	})
 }
 
 // A quorum that the configured endpoints could never give is refused at the start.
@@ -247,14 +260,16 @@ func TestAQuorumNeedsAsManyHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guarded := coin
+	guarded := native
 	guarded.CreditQuorum = bursar.CreditQuorum{Endpoints: 2}
 	registry, err := bursar.NewRegistry([]bursar.Currency{guarded})
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "b", Host: "one"}}})
-	_, err = service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry, Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
+	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin",
+		Endpoints: []chain.Endpoint{{Name: "a", Host: "one"}, {Name: "b", Host: "one"}}})
+	_, err = service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err == nil || !strings.Contains(fmt.Sprint(err), "asks for 2 endpoints of different hosts, and rpc names 1") {
 		t.Errorf("the service is made: %v", err)
 	}

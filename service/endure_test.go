@@ -10,7 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// What runs beside the chains and the API is begun again where it panics, says so, and ends as it did where it does not.
+// What runs beside the chains and the API is begun again where it panics, says so, and ends as it did where it does
+// not.
 func TestWorkThatPanicsIsBegunAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,7 +26,8 @@ func TestWorkThatPanicsIsBegunAgain(t *testing.T) {
 		if !errors.Is(err, errEnd) || runs != 3 {
 			t.Fatalf("%d runs end with %v", runs, err)
 		}
-		if text := log.String(); strings.Count(text, "an unforeseen answer") < 2 || !strings.Contains(text, "the check of tokens") {
+		if text := log.String(); strings.Count(text, "an unforeseen answer") < 2 ||
+			!strings.Contains(text, "the check of tokens") {
 			t.Errorf("the log does not say what happened:\n%s", text)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -34,13 +34,41 @@ type Followed struct {
 
 // Follow assembles what follows a chain, and starts nothing.
 func Follow(f Following) Followed {
-	traits := f.Chain.Capabilities()
-	watch := follow.NewWatch(f.DB, traits, f.Hot)
-	deposits := &deposit.Handler{Credits: deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log}, DB: f.DB, Capabilities: traits, Hot: f.Capital}
-	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{Capabilities: traits, Registry: f.Registry, IDs: f.IDs, Log: f.Log, Hot: f.Capital}}
-	follower := &follow.Follower{DB: f.DB, Chain: f.Chain, Watch: watch, Registry: f.Registry, Log: f.Log, Hot: f.Capital, Pace: f.Pace,
-		Handlers: outgoing.Handlers(externals, deposits), Creditor: deposits}
+	capabilities := f.Chain.Capabilities()
+	watch := follow.NewWatch(f.DB, capabilities, f.Hot)
+	deposits := &deposit.Handler{
+		Credits:      deposit.Credits{Registry: f.Registry, IDs: f.IDs, Log: f.Log},
+		DB:           f.DB,
+		Capabilities: capabilities,
+		Hot:          f.Capital,
+	}
+	externals := &outgoing.Externals{Inclusions: &outgoing.Inclusions{
+		Capabilities: capabilities,
+		Registry:     f.Registry,
+		IDs:          f.IDs,
+		Log:          f.Log,
+		Hot:          f.Capital,
+	}}
+	follower := &follow.Follower{
+		DB:       f.DB,
+		Chain:    f.Chain,
+		Watch:    watch,
+		Registry: f.Registry,
+		Log:      f.Log,
+		Hot:      f.Capital,
+		Pace:     f.Pace,
+		Handlers: outgoing.Handlers(externals, deposits),
+		Creditor: deposits,
+	}
 	externals.MayForget = follower.MayForget
-	opinions := &deposit.Opinions{DB: f.DB, Chain: f.Chain, Watch: watch, Registry: f.Registry, Log: f.Log, Pace: f.Pace, Deposits: deposits}
+	opinions := &deposit.Opinions{
+		DB:       f.DB,
+		Chain:    f.Chain,
+		Watch:    watch,
+		Registry: f.Registry,
+		Log:      f.Log,
+		Pace:     f.Pace,
+		Deposits: deposits,
+	}
 	return Followed{follower, deposits, externals, opinions}
 }

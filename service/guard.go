@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// unexpiring is how long nothing is signed after a recovery began, on a chain whose transactions do not expire: what was sent
-// before, at a fee of that time, is in a block by then.
+// unexpiring is how long nothing is signed after a recovery began, on a chain whose transactions do not expire: what
+// was sent before, at a fee of that time, is in a block by then.
 var unexpiring = chain.Lifetime{Blocks: 12, Time: 30 * time.Minute}
 
 // newGuard compares the database with the marks outside it, where such are kept.
@@ -38,13 +38,13 @@ func (s *Service) newGuard() {
 		if family := s.workers[id].chain.Capabilities().Family; !slices.Contains(s.Guard.Families, family) {
 			s.Guard.Families = append(s.Guard.Families, family)
 		}
-		s.workers[id].spender.Marks = s.Guard
+		s.workers[id].sender.Marks = s.Guard
 	}
 	s.Wallets.Marks, s.Auditor.Anchor = s.Guard, anchor{s.Guard}
 }
 
-// startGuard compares the database with the marks before anything is paid or given out. A database that is away is waited for;
-// marks that are missing or cannot be written are an error.
+// startGuard compares the database with the marks before anything is paid or given out. A database that is away is
+// waited for; marks that are missing or cannot be written are an error.
 func (s *Service) startGuard(ctx context.Context) error {
 	if s.Guard == nil {
 		return nil
@@ -96,7 +96,7 @@ func (s *Service) guarded(ctx context.Context, lease store.Lease, run func(conte
 func (s *Service) gapAddresses(family bursar.Family, from uint32, n int) ([]store.GapAddress, error) {
 	var c chain.Chain
 	for _, id := range s.order {
-		if traits := s.workers[id].chain.Capabilities(); traits.Family == family && !traits.SharedAddress {
+		if capabilities := s.workers[id].chain.Capabilities(); capabilities.Family == family && !capabilities.SharedAddress {
 			c = s.workers[id].chain
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// haltPace is how often every replica looks what is halted and tells the signer. The database alone would be enough, for each
-// step asks it; the signer is told so that it refuses even where the service no longer asks.
+// haltPace is how often every replica looks what is halted and tells the signer. The database alone would be enough,
+// for each step asks it; the signer is told so that it refuses even where the service no longer asks.
 const haltPace = 500 * time.Millisecond
 
 // haltable is a signer that can be told what is halted.
@@ -38,7 +38,7 @@ func notify(ctx context.Context, to any, h signer.Halts) error {
 	if !able {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, tellTime)
+	ctx, cancel := context.WithTimeout(ctx, haltTime)
 	defer cancel()
 	known, err := can.SendHalts(ctx, h)
 	if err == nil && known > h.Number {
@@ -47,10 +47,11 @@ func notify(ctx context.Context, to any, h signer.Halts) error {
 	return err
 }
 
-// tellTime bounds how long the signer is waited for, so that one that hangs is told again soon.
-const tellTime = 2 * time.Second
+// haltTime bounds how long the signer is waited for, so that one that hangs is told again soon.
+const haltTime = 2 * time.Second
 
-var errOlderHalts = errors.New("the signer knows newer halts than this database and lifts none; start it again where the database is right")
+var errOlderHalts = errors.New("the signer knows newer halts than this database and lifts none; start it again " +
+	"where the database is right")
 
 // halted reads what is halted, in the signer's terms.
 func halted(ctx context.Context, db *store.DB, registry *bursar.Registry) (h signer.Halts, err error) {
@@ -65,8 +66,9 @@ func halted(ctx context.Context, db *store.DB, registry *bursar.Registry) (h sig
 	return h, err
 }
 
-// haltsOf leaves out the freezes of accounts, which the signer does not know, and chains that recover: there the signer is asked
-// for what it signed already and the database has forgotten, and for nothing else. Of several reasons the oldest counts.
+// haltsOf leaves out the freezes of accounts, which the signer does not know, and chains that recover: there the signer
+// is asked for what it signed already and the database has forgotten, and for nothing else. Of several reasons the
+// oldest counts.
 func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.Halts {
 	h := signer.Halts{Number: number, Chains: map[bursar.ChainID]string{}}
 	for _, one := range all {
@@ -85,19 +87,20 @@ func haltsOf(number int64, all []store.Halt, registry *bursar.Registry) signer.H
 			}
 		case "currency":
 			if currency, err := registry.Get(bursar.CurrencyCode(name)); err == nil {
-				h.Assets = append(h.Assets, signer.HaltedAsset{Chain: currency.Chain, Contract: currency.Contract, Reason: one.String()})
+				h.Assets = append(h.Assets, signer.HaltedAsset{Chain: currency.Chain, Contract: currency.Contract,
+					Reason: one.String()})
 			}
 		}
 	}
 	return h
 }
 
-// watchHalts tells the signer what is halted, again and again, so that one that was away or was started again knows too, and
-// wakes anyone who pays once that has changed.
+// watchHalts tells the signer what is halted, again and again, so that one that was away or was started again knows
+// too, and wakes anyone who pays once that has changed.
 func (s *Service) watchHalts(ctx context.Context) error {
 	ticker := time.NewTicker(haltPace)
 	defer ticker.Stop()
-	number, told, trouble := int64(-1), s.logHalts(ctx, -1), ""
+	number, sent, trouble := int64(-1), s.logHalts(ctx, -1), ""
 	for {
 		now, err := s.SendHalts(ctx)
 		if text := fmt.Sprint(err); err != nil && text != trouble && ctx.Err() == nil {
@@ -107,9 +110,9 @@ func (s *Service) watchHalts(ctx context.Context) error {
 			trouble = ""
 		}
 		if now > 0 && now != number {
-			number, told = now, s.logHalts(ctx, told)
+			number, sent = now, s.logHalts(ctx, sent)
 			for _, w := range s.workers {
-				hint(w.spends)
+				hint(w.payouts)
 			}
 		}
 		select {
@@ -120,8 +123,8 @@ func (s *Service) watchHalts(ctx context.Context) error {
 	}
 }
 
-// logHalts logs what was halted and resumed since an event, and returns the newest; -1 stands for the start, before which
-// nothing is logged.
+// logHalts logs what was halted and resumed since an event, and returns the newest; -1 stands for the start, before
+// which nothing is logged.
 func (s *Service) logHalts(ctx context.Context, since int64) int64 {
 	var events []store.HaltEvent
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -146,8 +149,8 @@ func (s *Service) logHalts(ctx context.Context, since int64) int64 {
 // logAtOnce bounds how many halts are logged after one look.
 const logAtOnce = 100
 
-// NotifySigner tells the signer of a configuration that is a process of its own what the database says is halted, and reports
-// whether there is one. A signer within the service learns it from that.
+// NotifySigner tells the signer of a configuration that is a process of its own what the database says is halted, and
+// reports whether there is one. A signer within the service learns it from that.
 func NotifySigner(ctx context.Context, cfg config.Config, db *store.DB) (apart bool, err error) {
 	if !cfg.Signer.Remote() {
 		return false, nil

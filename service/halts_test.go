@@ -16,25 +16,25 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// haltDesk is a signer that says when it was told something else than before.
-type haltDesk struct {
+// haltHarness is a signer that says when it was told something else than before.
+type haltHarness struct {
 	*signer.Signer
 	told chan signer.Halts
 }
 
-func (l haltDesk) SendHalts(ctx context.Context, h signer.Halts) (int64, error) {
+func (l haltHarness) SendHalts(ctx context.Context, h signer.Halts) (int64, error) {
 	known, err := l.Signer.SendHalts(ctx, h)
 	l.told <- h
 	return known, err
 }
 
 // hear waits until the signer is told something that is as wanted, anyone who tells it.
-func (l haltDesk) hear(wanted func(signer.Halts) bool) {
+func (l haltHarness) hear(wanted func(signer.Halts) bool) {
 	for !wanted(<-l.told) {
 	}
 }
 
-func (d *desk) listen(awaits bool) haltDesk {
+func (d *harness) listen(awaits bool) haltHarness {
 	d.t.Helper()
 	signs, is := d.server.Signer.(*signer.Signer)
 	if !is {
@@ -43,17 +43,17 @@ func (d *desk) listen(awaits bool) haltDesk {
 	if awaits {
 		signs.AwaitHalts()
 	}
-	l := haltDesk{signs, make(chan signer.Halts)}
+	l := haltHarness{signs, make(chan signer.Halts)}
 	d.server.Signer = l
 	return l
 }
 
-// Two replicas and a signer of its own: what is halted through one is refused by the signer, whichever replica is left to say
-// so, and a signer that was started again signs nothing before it knows.
+// Two replicas and a signer of its own: what is halted through one is refused by the signer, whichever replica is left
+// to say so, and a signer that was started again signs nothing before it knows.
 func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	t.Parallel()
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
-	d := newDesk(t, node)
+	d := newHarness(t, node)
 	l := d.listen(true)
 	stopSigner := d.open()
 	url := storetest.SQLite(t)
@@ -81,7 +81,8 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	}
 	begun := time.Now()
 	do(first, func(tx *store.Tx) error {
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a drill", Actor: "ann"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "a drill",
+			Actor: "ann"})
 	})
 	l.hear(everybody)
 	if got := refusal(); got != signer.ReasonHalted {
@@ -97,13 +98,14 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 	})
 	l.hear(nobody)
 	do(second, func(tx *store.Tx) error {
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "again", Actor: "ann"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByOperator, Reason: "again",
+			Actor: "ann"})
 	})
 	l.hear(everybody)
 	drain = l.drain()
 	stopSigner()
 	drain()
-	again := newDesk(t, node)
+	again := newHarness(t, node)
 	again.at = d.at
 	l = again.listen(true)
 	if got := refusal(); got != signer.ReasonHalted {
@@ -118,7 +120,7 @@ func TestEveryReplicaTellsTheSignerWhatIsHalted(t *testing.T) {
 }
 
 // drain takes what is said until the returned function is called, so that nobody who is ended waits to be heard.
-func (l haltDesk) drain() (end func()) {
+func (l haltHarness) drain() (end func()) {
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -134,9 +136,9 @@ func (l haltDesk) drain() (end func()) {
 }
 
 // replica runs a replica without the seed.
-func (d *desk) replica(url string, node *sim.Chain) (*service.Service, func()) {
+func (d *harness) replica(url string, node *sim.Chain) (*service.Service, func()) {
 	d.t.Helper()
-	keys, err := signer.FromKeyExport(d.server.Handover)
+	keys, err := signer.FromKeyExport(d.server.KeyExport)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -144,20 +146,23 @@ func (d *desk) replica(url string, node *sim.Chain) (*service.Service, func()) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	db := open(d.t, url)
-	s, err := service.New(service.Parts{DB: db, Keys: keys, Signer: client, Registry: registry, Pace: 10 * time.Millisecond,
-		Holder: bursar.NewIDs(db.Now, nil).Next().String(), Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
+	s, err := service.New(service.Parts{DB: db, Keys: keys, Signer: client, Registry: registry,
+		Pace:   10 * time.Millisecond,
+		Holder: bursar.NewIDs(db.Now, nil).Next().String(),
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	return s, run(d.t, s)
 }
 
-// The signer is asked by a chain that recovers for what it signed before, and is not halted by that; any other halt stands.
+// The signer is asked by a chain that recovers for what it signed before, and is not halted by that; any other halt
+// stands.
 func TestTheSignerSignsAgainWhileAChainRecovers(t *testing.T) {
 	t.Parallel()
 	db := open(t, storetest.SQLite(t))

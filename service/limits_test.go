@@ -22,7 +22,8 @@ func TestLimitsOfTheConfiguration(t *testing.T) {
 	if got := rateLimits(config.Config{Network: config.Testnet, Limits: named}); got != want {
 		t.Errorf("the file gives %+v", got)
 	}
-	if got := rateLimits(config.Config{Network: config.Regtest, Limits: named}); got != (api.RateLimits{Withdraw: want.Withdraw}) {
+	if got := rateLimits(config.Config{Network: config.Regtest,
+		Limits: named}); got != (api.RateLimits{Withdraw: want.Withdraw}) {
 		t.Errorf("the file gives a private network %+v", got)
 	}
 }

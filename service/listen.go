@@ -29,11 +29,12 @@ func (s *Service) Listen() error {
 	for _, wanted := range []struct {
 		name, message, address string
 		server                 func() *http.Server
-	}{{"api", "listening", s.parts.Listen, s.apiServer}, {"admin", "operator's page is up", s.parts.AdminListen, s.adminServer}} {
+	}{{"api", "listening", s.parts.Listen, s.apiServer},
+		{"admin", "operator's page is up", s.parts.AdminListen, s.adminServer}} {
 		if wanted.address == "" {
 			continue
 		}
-		listener, err := net.Listen("tcp", wanted.address)
+		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", wanted.address)
 		if err != nil {
 			return fmt.Errorf("listen on %s: %w", wanted.address, err)
 		}

@@ -13,8 +13,9 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// metrics reads the database whenever it is scraped, so that what it tells is true after a restart and on every replica.
-// Amounts are told in whole units of their currency: Prometheus has nothing but floats, and no decision is made from them.
+// metrics reads the database whenever it is scraped, so that what it tells is true after a restart and on every
+// replica. Amounts are told in whole units of their currency: Prometheus has nothing but floats, and no decision is
+// made from them.
 //
 // docs/metrics.md lists them; a test holds it to what is told here.
 type metrics struct {
@@ -71,23 +72,29 @@ var (
 	chainLatest   = newGauge("chain_latest_height", "Newest block that a node told of.", "chain")
 	chainFinal    = newGauge("chain_final_height", "Newest block that is final and recorded.", "chain")
 	chainAge      = newGauge("chain_head_age_seconds", "Time since a node last told of the chain's end.", "chain")
-	chainFinalAge = newGauge("chain_final_age_seconds", "Time for which no newer block has become final, as seen since the start.", "chain")
-	chainLag      = newGauge("chain_lag_blocks", "How many blocks of the chain are not yet recorded.", "chain")
-	chainHalted   = newGauge("chain_halted", "1 while nothing is spent on the chain.", "chain")
-	chainFailing  = newGauge("chain_failing_seconds", "How long the chain cannot be followed, 0 while it can.", "chain")
-	chainIgnored  = newCounter("chain_ignored_transfers", "Transfers of assets that are not configured, since the start.", "chain")
-	suspendedNow  = newGauge("currency_suspended", "1 while a currency is neither credited nor paid.", "currency")
-	queueWaiting  = newGauge("queue_waiting", "How much waits: pending_deposits, withdrawals, approvals, spends, deliveries.", "queue", "chain")
-	queueAge      = newGauge("queue_oldest_seconds", "Age of the oldest that waits.", "queue", "chain")
-	bookBalance   = newGauge("ledger_balance", "Balance of an account of the operator's side of the books, in whole units.", "account", "currency")
-	bookOwed      = newGauge("ledger_liabilities", "What is owed to customers and kept undecided, in whole units.", "currency")
+	chainFinalAge = newGauge("chain_final_age_seconds",
+		"Time for which no newer block has become final, as seen since the start.", "chain")
+	chainLag     = newGauge("chain_lag_blocks", "How many blocks of the chain are not yet recorded.", "chain")
+	chainHalted  = newGauge("chain_halted", "1 while nothing is spent on the chain.", "chain")
+	chainFailing = newGauge("chain_failing_seconds", "How long the chain cannot be followed, 0 while it can.", "chain")
+	chainIgnored = newCounter("chain_ignored_transfers", "Transfers of assets that are not configured, since the start.",
+		"chain")
+	suspendedNow = newGauge("currency_suspended", "1 while a currency is neither credited nor paid.", "currency")
+	queueWaiting = newGauge("queue_waiting",
+		"How much waits: pending_deposits, withdrawals, approvals, spends, deliveries.", "queue", "chain")
+	queueAge    = newGauge("queue_oldest_seconds", "Age of the oldest that waits.", "queue", "chain")
+	bookBalance = newGauge("ledger_balance",
+		"Balance of an account of the operator's side of the books, in whole units.", "account", "currency")
+	bookOwed = newGauge("ledger_liabilities", "What is owed to customers and kept undecided, in whole units.",
+		"currency")
 	alarmsOpen    = newGauge("alarms_open", "Alarms that wait for an operator.", "kind")
 	endpointCalls = newCounter("rpc_calls", "Calls made to a node since the start.", "chain", "endpoint")
 	endpointFault = newCounter("rpc_faults", "Calls that a node failed since the start.", "chain", "endpoint")
 	endpointAt    = newGauge("rpc_height", "Newest block that a node told of.", "chain", "endpoint")
 	endpointUp    = newGauge("rpc_healthy", "1 while a node is in use, 0 while it is put aside.", "chain", "endpoint")
-	rateAge       = newGauge("rate_age_seconds", "Time since a currency's rate was asked for that is known last.", "currency")
-	scrapeFailed  = newGauge("scrape_failed", "1 when the database did not answer the scrape.")
+	rateAge       = newGauge("rate_age_seconds", "Time since a currency's rate was asked for that is known last.",
+		"currency")
+	scrapeFailed = newGauge("scrape_failed", "1 when the database did not answer the scrape.")
 )
 
 // Describe sends nothing: the metrics depend on what is configured, so they are checked as they are collected.
@@ -98,7 +105,8 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := m.service.DB.View(ctx, func(tx *store.Tx) error {
-		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.lag, m.books, m.alarms, m.pool, m.recoveries} {
+		for _, collect := range []func(context.Context, *store.Tx, chan<- prometheus.Metric) error{m.chains, m.queues, m.lag,
+			m.books, m.alarms, m.pool, m.recoveries} {
 			if err := collect(ctx, tx, out); err != nil {
 				return err
 			}
@@ -154,7 +162,8 @@ func (m metrics) queues(ctx context.Context, tx *store.Tx, out chan<- prometheus
 		for _, queue := range []struct {
 			name string
 			read func(context.Context, bursar.ChainID) (store.Queue, error)
-		}{{"pending_deposits", tx.Queues().PendingDeposits}, {"withdrawals", tx.Queues().OpenWithdrawals}, {"approvals", tx.Queues().WaitingApprovals}, {"spends", tx.Queues().OpenOutgoing}} {
+		}{{"pending_deposits", tx.Queues().PendingDeposits}, {"withdrawals", tx.Queues().OpenWithdrawals},
+			{"approvals", tx.Queues().WaitingApprovals}, {"spends", tx.Queues().OpenOutgoing}} {
 			q, err := queue.read(ctx, id)
 			if err != nil {
 				return err

@@ -6,7 +6,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-var chainFallbacks = newCounter("chain_fallbacks", "What an adapter passed by a second method since the start.", "chain", "kind")
+var chainFallbacks = newCounter("chain_fallbacks", "What an adapter passed by a second method since the start.",
+	"chain", "kind")
 
 // fallbacks shows what adapters passed by a second method, such as blocks that no endpoint could trace.
 func (m metrics) fallbacks(out chan<- prometheus.Metric) {

@@ -23,13 +23,15 @@ func TestFallbacksAreInTheMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
 	node := fallible{sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}
-	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.SQLite(t)), Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a",
-		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1)}}, Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0"})
+	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
+		Pace: 10 * time.Millisecond, Holder: "a",
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1)}}, Listen: "127.0.0.1:0",
+		AdminListen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,8 @@ func TestFallbacksAreInTheMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, s)
-	if metrics := get(t, s.Address("admin")+"/metrics"); !strings.Contains(metrics, `bursar_chain_fallbacks_total{chain="bitcoin",kind="untraced_blocks"} 3`) {
+	if metrics := get(t, s.Address("admin")+
+		"/metrics"); !strings.Contains(metrics, `bursar_chain_fallbacks_total{chain="bitcoin",kind="untraced_blocks"} 3`) {
 		t.Errorf("the metrics are\n%s", metrics)
 	}
 }

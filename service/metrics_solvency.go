@@ -10,14 +10,19 @@ import (
 )
 
 var (
-	solvent      = newGauge("solvent", "1 while everything owed is covered and the books agree with themselves and with the chains.")
-	uncovered    = newGauge("uncovered", "By how much more is owed than is held, in whole units.", "currency")
-	ownFunds     = newGauge("operator_own", "The operator's own funds: capital and fees, less network fees and losses, in whole units.", "currency")
-	chainDiffers = newGauge("chain_difference", "What the chain holds more (or less: below zero) than the books expect, in whole units, as last compared.", "currency")
-	comparedAge  = newGauge("chain_compared_age_seconds", "Time since a currency was last compared with its chain.", "currency")
-	bookLinks    = newGauge("books_links", "Links in the hash chain of the books.")
-	bookAudited  = newGauge("books_audited_links", "Links that the audit has read.")
-	bookFaults   = newGauge("books_faults", "What the books contradict themselves in.")
+	solvent = newGauge("solvent",
+		"1 while everything owed is covered and the books agree with themselves and with the chains.")
+	uncovered = newGauge("uncovered", "By how much more is owed than is held, in whole units.", "currency")
+	ownFunds  = newGauge("operator_own",
+		"The operator's own funds: capital and fees, less network fees and losses, in whole units.", "currency")
+	chainDiffers = newGauge("chain_difference",
+		"What the chain holds more (or less: below zero) than the books expect, in whole units, as last compared.",
+		"currency")
+	comparedAge = newGauge("chain_compared_age_seconds", "Time since a currency was last compared with its chain.",
+		"currency")
+	bookLinks   = newGauge("books_links", "Links in the hash chain of the books.")
+	bookAudited = newGauge("books_audited_links", "Links that the audit has read.")
+	bookFaults  = newGauge("books_faults", "What the books contradict themselves in.")
 )
 
 // solvency tells the one verdict.

@@ -21,13 +21,15 @@ func TestTheOperatorsSide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})
-	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.SQLite(t)), Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a",
-		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1)}}, Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0"})
+	s, err := service.New(service.Parts{DB: storetest.Open(t, storetest.SQLite(t)), Keys: keys, Registry: registry,
+		Pace: 10 * time.Millisecond, Holder: "a",
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1)}}, Listen: "127.0.0.1:0",
+		AdminListen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +42,15 @@ func TestTheOperatorsSide(t *testing.T) {
 		metrics = get(t, s.Address("admin")+"/metrics")
 		return strings.Contains(metrics, `bursar_chain_latest_height{chain="bitcoin"}`)
 	})
-	for _, line := range []string{`bursar_queue_waiting{chain="",queue="deliveries"} 0`, `bursar_queue_waiting{chain="bitcoin",queue="withdrawals"} 0`,
+	for _, line := range []string{`bursar_queue_waiting{chain="",queue="deliveries"} 0`,
+		`bursar_queue_waiting{chain="bitcoin",queue="withdrawals"} 0`,
 		`bursar_ledger_liabilities{currency="COIN"} 0`, `bursar_chain_halted{chain="bitcoin"} 0`, "bursar_scrape_failed 0"} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("the metrics lack %s", line)
 		}
 	}
-	if page := get(t, s.Address("admin")+"/"); !strings.Contains(page, s.Hot(bursar.Bitcoin).Base) || !strings.Contains(page, "None.") {
+	if page := get(t, s.Address("admin")+"/"); !strings.Contains(page, s.Hot(bursar.Bitcoin).Base) ||
+		!strings.Contains(page, "None.") {
 		t.Errorf("the page does not show the hot address:\n%s", page)
 	}
 	if chains := get(t, s.Address("admin")+"/chains"); !strings.Contains(chains, s.Hot(bursar.Bitcoin).Base) {

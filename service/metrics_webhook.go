@@ -10,14 +10,16 @@ import (
 )
 
 // What the deliverer of this process does. How much waits stands in the database and is told by every replica, as
-// bursar_queue_waiting and bursar_queue_oldest_seconds of the queue "deliveries". No label names a receiver or an account.
+// bursar_queue_waiting and bursar_queue_oldest_seconds of the queue "deliveries". No label names a receiver or an
+// account.
 var (
-	webhookAttempts = newCounter("webhook_attempts", "Attempts to deliver an event since the start, by what came of them.", "outcome")
-	webhookSeconds  = newHistogram("webhook_attempt_seconds", "How long attempts to deliver an event took.")
-	webhookSending  = newGauge("webhook_sending", "Attempts under way.")
-	webhookHeld     = newGauge("webhook_held", "Events that this process has claimed and not yet recorded.")
-	webhookShut     = newGauge("webhook_receivers_shut", "Receivers that hang and are left alone for a while.")
-	webhookLag      = newGauge("webhook_lag_seconds", "How long the next event has been due without being taken.")
+	webhookAttempts = newCounter("webhook_attempts", "Attempts to deliver an event since the start, by what came of them.",
+		"outcome")
+	webhookSeconds = newHistogram("webhook_attempt_seconds", "How long attempts to deliver an event took.")
+	webhookSending = newGauge("webhook_sending", "Attempts under way.")
+	webhookHeld    = newGauge("webhook_held", "Events that this process has claimed and not yet recorded.")
+	webhookShut    = newGauge("webhook_receivers_shut", "Receivers that hang and are left alone for a while.")
+	webhookLag     = newGauge("webhook_lag_seconds", "How long the next event has been due without being taken.")
 )
 
 func (m metrics) deliverer(out chan<- prometheus.Metric) {

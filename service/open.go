@@ -24,8 +24,9 @@ type Options struct {
 	Patient bool
 }
 
-// Open opens the database and the seed, or greets the signer that has it, and assembles the service of a configuration; it asks no node. It refuses a wrong
-// passphrase, and a seed or a network that the database was not made with. Close closes what it opened.
+// Open opens the database and the seed, or greets the signer that has it, and assembles the service of a configuration;
+// it asks no node. It refuses a wrong passphrase, and a seed or a network that the database was not made with. Close
+// closes what it opened.
 func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error) {
 	opts = opts.withDefaults()
 	keys, signs, err := openKeys(ctx, cfg, opts)
@@ -44,7 +45,8 @@ func Open(ctx context.Context, cfg config.Config, opts Options) (*Service, error
 	return s, nil
 }
 
-// openKeys opens the seed of this process, or takes over what another process gives; only then there is a signer already.
+// openKeys opens the seed of this process, or takes over what another process gives; only then there is a signer
+// already.
 func openKeys(ctx context.Context, cfg config.Config, opts Options) (Keys, outgoing.Signer, error) {
 	if cfg.Signer.Remote() {
 		keys, err := openRemoteSigner(ctx, cfg, opts.Patient, opts.Log)
@@ -96,8 +98,8 @@ func open(ctx context.Context, cfg config.Config, opts Options, parts Parts) (*S
 	return s, s.Pool.Verify(ctx)
 }
 
-// usable makes contracts canonical and leaves out the tokens that a configured chain does not have on this network. A currency whose whole chain is off
-// stays known, for the balances that are held in it.
+// usable makes contracts canonical and leaves out the tokens that a configured chain does not have on this network. A
+// currency whose whole chain is off stays known, for the balances that are held in it.
 func usable(cfg config.Config) (*bursar.Registry, error) {
 	cfg, err := Canonical(cfg)
 	if err != nil {
@@ -127,8 +129,8 @@ func chainOrder(cfg config.Config) []bursar.ChainID {
 	return order
 }
 
-// pin ties the database to the seed and the network: with another one, addresses would be handed out that nobody here can
-// spend from.
+// pin ties the database to the seed and the network: with another one, addresses would be handed out that nobody here
+// can spend from.
 func pin(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) error {
 	err := db.Do(ctx, func(tx *store.Tx) error {
 		if err := tx.Settings().Pin(ctx, "seed", keys.Fingerprint()); err != nil {
@@ -150,7 +152,9 @@ func OpenKeys(cfg config.Config, getenv func(string) string) (*signer.Keys, erro
 	}
 	mnemonic, err := signer.ReadSeedFile(cfg.SeedFile, passphrase)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no seed file %s: make one with `bursar seed new`, or bring yours with `bursar seed restore`", cfg.SeedFile)
+		return nil,
+			fmt.Errorf("there is no seed file %s: make one with `bursar seed new`, or bring yours with `bursar seed restore`",
+				cfg.SeedFile)
 	}
 	if err != nil {
 		return nil, err

@@ -9,24 +9,24 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// ResolveOutgoing ends a sent outgoing transaction whose fate could not be learnt, as spend.Sender.Resolve does, through the
-// nodes that this service was opened with. It returns what became of it.
+// ResolveOutgoing ends a sent outgoing transaction whose fate could not be learnt, as spend.Sender.Resolve does,
+// through the nodes that this service was opened with. It returns what became of it.
 func (s *Service) ResolveOutgoing(ctx context.Context, id bursar.ID, r outgoing.Resolution) (string, error) {
 	w, err := s.workerOf(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	return w.spender.Resolve(ctx, id, w.chain, r)
+	return w.sender.Resolve(ctx, id, w.chain, r)
 }
 
-// AbandonOutgoing has a sent transaction of the UTXO model made void, as spend.Sender.Abandon does. It returns the ID of the
-// outgoing transaction that does it; the service signs and sends that.
+// AbandonOutgoing has a sent transaction of the UTXO model made void, as spend.Sender.Abandon does. It returns the ID
+// of the outgoing transaction that does it; the service signs and sends that.
 func (s *Service) AbandonOutgoing(ctx context.Context, id bursar.ID, a outgoing.Abandonment) (bursar.ID, error) {
 	w, err := s.workerOf(ctx, id)
 	if err != nil {
 		return bursar.ID{}, err
 	}
-	return w.spender.Abandon(ctx, id, a)
+	return w.sender.Abandon(ctx, id, a)
 }
 
 func (s *Service) workerOf(ctx context.Context, id bursar.ID) (w *worker, err error) {

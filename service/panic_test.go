@@ -57,14 +57,15 @@ func TestAPanicOfOneChainIsSurvived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
 	node, log := &startling{Chain: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin"})}, &journal{}
 	node.left.Store(1)
 	db := open(t, storetest.SQLite(t))
-	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a", Log: slog.New(slog.NewTextHandler(log, nil)),
+	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "a",
+		Log:    slog.New(slog.NewTextHandler(log, nil)),
 		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,8 @@ func TestAPanicOfOneChainIsSurvived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code,
+		Webhook: "https://receiver.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,8 @@ func TestAPanicOfOneChainIsSurvived(t *testing.T) {
 		node.Mine(1)
 		return available(t, db, issued.AccountID) == bursar.Units(5_000_000)
 	})
-	if got := log.String(); !strings.Contains(got, "an answer that nobody thought of") || !strings.Contains(got, "panic_test.go") {
+	if got := log.String(); !strings.Contains(got, "an answer that nobody thought of") ||
+		!strings.Contains(got, "panic_test.go") {
 		t.Errorf("the log does not say what happened and where:\n%s", got)
 	}
 }

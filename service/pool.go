@@ -20,22 +20,22 @@ func (s *Service) newPool() {
 	wake := make(chan struct{}, 1)
 	s.Pool = &wallet.Pool{DB: s.DB, Keys: s.Keys, Log: s.log, Wake: wake}
 	for _, id := range s.order {
-		traits := s.workers[id].chain.Capabilities()
-		if wallet.Pooled(traits) && !slices.Contains(s.Pool.Families, traits.Family) {
-			s.Pool.Families = append(s.Pool.Families, traits.Family)
+		capabilities := s.workers[id].chain.Capabilities()
+		if wallet.Pooled(capabilities) && !slices.Contains(s.Pool.Families, capabilities.Family) {
+			s.Pool.Families = append(s.Pool.Families, capabilities.Family)
 		}
 	}
 	s.Wallets.Pooled = func() { hint(wake) }
 }
 
-// primePool makes a first chunk of the pool ready before the first request is answered. A database that is away is waited
-// for later; a pool of another seed is an error.
+// primePool makes a first chunk of the pool ready before the first request is answered. A database that is away is
+// waited for later; a pool of another seed is an error.
 func (s *Service) primePool(ctx context.Context) error {
 	err := s.Pool.Verify(ctx)
 	if err == nil {
 		err = s.Pool.Prime(ctx)
 	}
-	if errors.Is(err, wallet.ErrForeignPool) {
+	if errors.Is(err, wallet.ErrOtherPool) {
 		return err
 	}
 	if err != nil && ctx.Err() == nil {
@@ -57,7 +57,8 @@ func PoolOf(ctx context.Context, db *store.DB, cfg config.Config, keys Keys) (*w
 	return pool, nil
 }
 
-var poolLeft = newGauge("address_pool_left", "Public keys that are ready for wallets of a family whose keys only the seed can derive.", "family")
+var poolLeft = newGauge("address_pool_left",
+	"Public keys that are ready for wallets of a family whose keys only the seed can derive.", "family")
 
 func (m metrics) pool(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {
 	for _, family := range m.service.Pool.Families {

@@ -70,13 +70,14 @@ func TestTheServiceKeepsItsPool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if metrics := get(t, s.Address("admin")+"/metrics"); !strings.Contains(metrics, `bursar_address_pool_left{family="solana"} 9997`) {
+	if metrics := get(t, s.Address("admin")+
+		"/metrics"); !strings.Contains(metrics, `bursar_address_pool_left{family="solana"} 9997`) {
 		t.Errorf("three wallets later the metrics are\n%s", metrics)
 	}
 }
 
 // A service does not run on a pool that another seed filled.
-func TestAForeignPoolStopsTheService(t *testing.T) {
+func TestAnothersPoolStopsTheService(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, storetest.SQLite(t))
 	if err := newSolana(t, db, 1).Pool.Prime(ctx); err != nil {
@@ -84,7 +85,7 @@ func TestAForeignPoolStopsTheService(t *testing.T) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if err := newSolana(t, db, 2).Run(bounded); !errors.Is(err, wallet.ErrForeignPool) {
+	if err := newSolana(t, db, 2).Run(bounded); !errors.Is(err, wallet.ErrOtherPool) {
 		t.Fatalf("it ends with %v", err)
 	}
 }

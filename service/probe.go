@@ -133,8 +133,9 @@ func (p *Prober) Newest(ctx context.Context, endpoint string) (chain.Head, Probe
 	return head, result
 }
 
-// sample watches one address in sampleOf, which is enough for an adapter to go all its ways within a busy block, and few
-// enough that it does not ask about every address there is. It is the same sample on every endpoint, and none is ours.
+// sample watches one address in sampleOf, which is enough for an adapter to go all its ways within a busy block, and
+// few enough that it does not ask about every address there is. It is the same sample on every endpoint, and none is
+// ours.
 type sample struct {
 	mu                      sync.Mutex
 	transactions, addresses map[string]bool

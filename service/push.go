@@ -19,15 +19,16 @@ import (
 const (
 	shortestPause = time.Second // before a subscription that ended is opened again, doubling while none lasts
 	longestPause  = time.Minute
-	// wakeEvery bounds how often announcements wake a follower: a node that repeats itself costs no more questions than so.
+	// wakeEvery bounds how often announcements wake a follower: a node that repeats itself costs no more questions than
+	// so.
 	wakeEvery = 10 * time.Millisecond
-	// lookAgain is when a follower looks once more that found nothing new: behind an address there may be several nodes, and the
-	// one that answers may not have the block yet that another announced.
+	// lookAgain is when a follower looks once more that found nothing new: behind an address there may be several nodes,
+	// and the one that answers may not have the block yet that another announced.
 	lookAgain = 250 * time.Millisecond
 )
 
-// subscription is one place where a chain's blocks are announced. Announcements only wake the follower, which polls all the
-// same: one that is lost, early or false costs time or a question, never a deposit.
+// subscription is one place where a chain's blocks are announced. Announcements only wake the follower, which polls all
+// the same: one that is lost, early or false costs time or a question, never a deposit.
 type subscription struct {
 	name  string // without credentials
 	url   string
@@ -88,7 +89,8 @@ func (s *subscription) run(ctx context.Context, _ store.Lease) error {
 	}
 }
 
-// listen keeps one subscription open until it ends. Its first announcement says that it is open, and to look what was missed.
+// listen keeps one subscription open until it ends. Its first announcement says that it is open, and to look what was
+// missed.
 func (s *subscription) listen(ctx context.Context, listener chain.Listener, heard chan struct{}) error {
 	defer func() {
 		s.open.Store(false)
@@ -104,7 +106,8 @@ func (s *subscription) listen(ctx context.Context, listener chain.Listener, hear
 	})
 }
 
-// forward wakes the follower at once, and once more where that brought no block; the next announcement only after a moment.
+// forward wakes the follower at once, and once more where that brought no block; the next announcement only after a
+// moment.
 func (s *subscription) forward(ctx context.Context, heard <-chan struct{}) {
 	var again <-chan time.Time
 	var before uint64
@@ -132,7 +135,9 @@ func (s *Service) checkSubscriptions(ctx context.Context, id bursar.ChainID) (al
 	for _, sub := range s.workers[id].push {
 		report := &chain.Report{Node: sub.name}
 		if err := sub.try(ctx); err != nil {
-			report.Warn(chain.CheckPush, "see that the node announces its blocks there; until it does, polling alone tells of them", "no blocks are announced: %v", err)
+			report.Warn(chain.CheckPush,
+				"see that the node announces its blocks there; until it does, polling alone tells of them",
+				"no blocks are announced: %v", err)
 		} else {
 			report.Good(chain.CheckPush, "blocks are announced")
 		}

@@ -21,18 +21,22 @@ import (
 const pushURL = "wss://me:hunter2@node.example/v3/0123456789abcdef"
 
 // listening runs a service on a chain that announces its blocks, and returns a reader of its metrics.
-func listening(t *testing.T, node chain.Chain, pace time.Duration, log *words) (s *service.Service, metric func(line string) bool) {
+func listening(
+	t *testing.T, node chain.Chain, pace time.Duration, log *words,
+) (s *service.Service, metric func(line string) bool) {
 	t.Helper()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err = service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry, Pace: pace, Holder: "a", AdminListen: "127.0.0.1:0",
-		Listen: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(log, nil)), Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1), Push: []string{pushURL}}}})
+	s, err = service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Registry: registry, Pace: pace,
+		Holder: "a", AdminListen: "127.0.0.1:0",
+		Listen: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(log, nil)),
+		Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1), Push: []string{pushURL}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,11 +72,13 @@ func TestAnnouncementsWakeTheFollower(t *testing.T) {
 	if !metric("bursar_push_announcements_total"+labels+" 3") || !metric("bursar_push_ends_total"+labels+" 0") {
 		t.Error("the metrics do not tell of three announcements")
 	}
-	if found := fmt.Sprint(s.CheckNodes(ctx)); !strings.Contains(found, "{wss://node.example/… push ok blocks are announced }") {
+	if found := fmt.Sprint(s.CheckNodes(ctx)); !strings.Contains(found,
+		"{wss://node.example/… push ok blocks are announced }") {
 		t.Errorf("doctor finds %s", found)
 	}
 	node.Fail(sim.Listen, 1, errors.New("the plan has no subscriptions"))
-	if found := fmt.Sprint(s.CheckNodes(ctx)); !strings.Contains(found, "push warning no blocks are announced: listen: the plan has no subscriptions") {
+	if found := fmt.Sprint(s.CheckNodes(ctx)); !strings.Contains(found,
+		"push warning no blocks are announced: listen: the plan has no subscriptions") {
 		t.Errorf("doctor finds %s", found)
 	}
 	if text := string(log.Bytes()); strings.Contains(text, "hunter2") || strings.Contains(text, "0123456789abcdef") {
@@ -124,7 +130,9 @@ func TestPollingGoesOnWithoutAnnouncements(t *testing.T) {
 	eventually(t, "the chain has begun", func() bool { return recorded(t, s) >= 0 })
 	node.Mine(1)
 	eventually(t, "the block is recorded", func() bool { return recorded(t, s) == 1 })
-	eventually(t, "the refusal is told", func() bool { return strings.Contains(string(log.Bytes()), "the plan has no subscriptions") })
+	eventually(t, "the refusal is told", func() bool {
+		return strings.Contains(string(log.Bytes()), "the plan has no subscriptions")
+	})
 	eventually(t, "the subscription is open after all", func() bool { return metric("bursar_push_open" + labels + " 1") })
 	if node.Cut() != 1 {
 		t.Fatal("there was no subscription to cut")

@@ -35,7 +35,14 @@ func NewRateFeed(cfg config.Config, now func() time.Time, log *slog.Logger) *rat
 			pointers[code] = pointer
 		}
 	}
-	return rate.NewFeed(rate.FeedConfig{URL: cfg.Rates.URL.Reveal(), Pointers: pointers, Every: cfg.Rates.Refresh, MaxAge: cfg.Rates.MaxAge, Now: now, Log: log})
+	return rate.NewFeed(rate.FeedConfig{
+		URL:      cfg.Rates.URL.Reveal(),
+		Pointers: pointers,
+		Every:    cfg.Rates.Refresh,
+		MaxAge:   cfg.Rates.MaxAge,
+		Now:      now,
+		Log:      log,
+	})
 }
 
 // runRates keeps the rates fresh where their source must be asked.

@@ -102,14 +102,22 @@ func (s *Service) Recoveries(ctx context.Context) (chains []RecoveringChain, ite
 			if err != nil {
 				return err
 			}
-			chains = append(chains, RecoveringChain{Recovery: r, Height: state.Height, Final: state.Final, Unclear: count[state.Chain], Forgotten: forgotten})
+			chains = append(chains, RecoveringChain{
+				Recovery:  r,
+				Height:    state.Height,
+				Final:     state.Final,
+				Unclear:   count[state.Chain],
+				Forgotten: forgotten,
+			})
 		}
 		return nil
 	})
 	return chains, items, err
 }
 
-func (s *Service) unclear(ctx context.Context, tx *store.Tx, x store.ExternalSpend) (item UnclearExternalSpend, err error) {
+func (s *Service) unclear(
+	ctx context.Context, tx *store.Tx, x store.ExternalSpend,
+) (item UnclearExternalSpend, err error) {
 	item.ExternalSpend = x
 	book, err := s.Book(x.Chain)
 	if err != nil {
@@ -150,8 +158,10 @@ func (s *Service) Explain(ctx context.Context, a recovery.Answer) error {
 }
 
 var (
-	chainRecovering = newGauge("chain_recovering", "1 while the database is older than the chain and nothing is paid on it.", "chain")
-	recoveryUnclear = newGauge("recovery_unclear", "Payments that the database has forgotten and that an operator has to explain.", "chain")
+	chainRecovering = newGauge("chain_recovering",
+		"1 while the database is older than the chain and nothing is paid on it.", "chain")
+	recoveryUnclear = newGauge("recovery_unclear",
+		"Payments that the database has forgotten and that an operator has to explain.", "chain")
 )
 
 func (m metrics) recoveries(ctx context.Context, tx *store.Tx, out chan<- prometheus.Metric) error {

@@ -71,7 +71,8 @@ func (s *Service) lead(ctx context.Context, w *worker) error {
 
 func (w *worker) run(ctx context.Context, lease store.Lease) error {
 	group, ctx := errgroup.WithContext(ctx)
-	works := []func(context.Context, store.Lease) error{w.follower.Run, w.follower.Opinions.Run, w.spender.Run, w.sweeper.Run, w.keep.Run}
+	works := []func(context.Context, store.Lease) error{w.follower.Run, w.follower.Opinions.Run, w.sender.Run,
+		w.sweeper.Run, w.keep.Run}
 	for _, s := range w.push {
 		works = append(works, s.run)
 	}
@@ -92,8 +93,8 @@ func guarded(ctx context.Context, lease store.Lease, work func(context.Context, 
 	return work(ctx, lease)
 }
 
-// enduring runs work that never ends by itself, and again a second after it panicked: nothing beside the API and the chains may
-// end the process. Any other end of the work is its own.
+// enduring runs work that never ends by itself, and again a second after it panicked: nothing beside the API and the
+// chains may end the process. Any other end of the work is its own.
 func (s *Service) enduring(ctx context.Context, name string, work func(context.Context) error) func() error {
 	return func() error {
 		for {

@@ -78,18 +78,18 @@ type Parts struct {
 
 // Service is the service, assembled. Its nouns may be used before and while it runs.
 type Service struct {
-	DB          *store.DB
-	Registry    *bursar.Registry
-	Keys        Keys
-	Accounts    *account.Service
-	Wallets     *wallet.Service
-	Pool        *wallet.Pool
-	Charges     *charge.Service
-	Withdrawals *withdrawal.Service
-	Undecided   *unattributed.Service
-	Deliverer   *webhook.Deliverer
-	Trials      *webhook.Trials
-	IDs         *bursar.IDs
+	DB             *store.DB
+	Registry       *bursar.Registry
+	Keys           Keys
+	Accounts       *account.Service
+	Wallets        *wallet.Service
+	Pool           *wallet.Pool
+	Charges        *charge.Service
+	Withdrawals    *withdrawal.Service
+	Unattributed   *unattributed.Service
+	Deliverer      *webhook.Deliverer
+	TestDeliveries *webhook.TestDeliveries
+	IDs            *bursar.IDs
 
 	Destinations *destination.Service
 	Auditor      *audit.Auditor
@@ -114,12 +114,12 @@ type worker struct {
 	chain    chain.Chain
 	hot      chain.Source
 	follower Followed
-	spender  *outgoing.Sender
+	sender   *outgoing.Sender
 	sweeper  *sweep.Sweeper
 	keep     *reconcile.Keep
 	blocks   chan struct{} // wakes the follower
 	push     []*subscription
-	spends   chan struct{} // wakes the spender
+	payouts  chan struct{} // wakes the spender
 }
 
 // New assembles a service and starts nothing.
@@ -133,10 +133,23 @@ func New(p Parts) (*Service, error) {
 	if err := p.signsHere(); err != nil {
 		return nil, fmt.Errorf("prepare the signer: %w", err)
 	}
-	s := &Service{DB: p.DB, Keys: p.Keys, Registry: p.Registry, parts: p, log: p.Log, workers: map[bursar.ChainID]*worker{},
-		suspended: newSuspensions(), IDs: bursar.NewIDs(p.DB.Now, p.Seams.Random)}
+	s := &Service{
+		DB:        p.DB,
+		Keys:      p.Keys,
+		Registry:  p.Registry,
+		parts:     p,
+		log:       p.Log,
+		workers:   map[bursar.ChainID]*worker{},
+		suspended: newSuspensions(),
+		IDs:       bursar.NewIDs(p.DB.Now, p.Seams.Random),
+	}
 	s.newAuditor()
-	s.Deliverer = webhook.New(p.Seams.webhooks(webhook.Config{DB: p.DB, Secrets: s.Keys, AllowNetworks: p.Allowed, Log: p.Log}))
+	s.Deliverer = webhook.New(p.Seams.webhooks(webhook.Config{
+		DB:            p.DB,
+		Secrets:       s.Keys,
+		AllowNetworks: p.Allowed,
+		Log:           p.Log,
+	}))
 	for _, part := range p.Chains {
 		if err := s.addWorker(part); err != nil {
 			return nil, fmt.Errorf("prepare chain %s: %w", part.Chain.Capabilities().ID, err)
@@ -152,12 +165,12 @@ func New(p Parts) (*Service, error) {
 }
 
 func (s *Service) addWorker(part ChainPart) error {
-	traits := part.Chain.Capabilities()
+	capabilities := part.Chain.Capabilities()
 	if err := s.checkQuorum(part.Chain); err != nil {
 		return err
 	}
-	_, s.suspended.waiting[traits.ID] = part.Chain.(chain.AssetChecker)
-	pub, err := s.Keys.Public(chain.Hot(traits.Family))
+	_, s.suspended.waiting[capabilities.ID] = part.Chain.(chain.AssetChecker)
+	pub, err := s.Keys.Public(chain.Hot(capabilities.Family))
 	if err != nil {
 		return err
 	}
@@ -165,22 +178,55 @@ func (s *Service) addWorker(part ChainPart) error {
 	if err != nil {
 		return err
 	}
-	w := &worker{chain: part.Chain, hot: chain.Source{Key: chain.Hot(traits.Family), Base: address.Base, Pub: hex.EncodeToString(pub)}, blocks: make(chan struct{}, 1), spends: make(chan struct{}, 1)}
+	w := &worker{
+		chain:   part.Chain,
+		hot:     chain.Source{Key: chain.Hot(capabilities.Family), Base: address.Base, Pub: hex.EncodeToString(pub)},
+		blocks:  make(chan struct{}, 1),
+		payouts: make(chan struct{}, 1),
+	}
 	log, pace := s.log.With("room", "chain"), cmp.Or(part.Pace, s.parts.Pace)
 	w.follower = Follow(Following{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot.Base,
-		Capital: capitalAt(w.hot, traits), Pace: pace})
+		Capital: capitalAt(w.hot, capabilities), Pace: pace})
 	w.follower.Start, w.follower.Wake = part.Start, w.blocks
-	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.spends) }
+	w.follower.Advanced = func() { s.Deliverer.Wake(); hint(w.payouts) }
 	w.follower.Deposits.Rates, w.follower.Deposits.Suspended = s.parts.Rates, s.Suspended
 	w.push = subscriptions(part, w.blocks, w.follower.Recorded, log)
-	w.spender = &outgoing.Sender{DB: s.DB, Chain: part.Chain, Signer: s.parts.Signer, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot,
-		MaxFee: part.MaxFee, Pace: pace, Wake: w.spends, Settled: s.Deliverer.Wake, Suspended: s.Suspended,
-		Books: s.Auditor, GasFromCustomers: part.GasFromCustomers}
-	w.sweeper = &sweep.Sweeper{DB: s.DB, Chain: part.Chain, Registry: s.Registry, IDs: s.IDs, Log: log, Hot: w.hot, MaxFee: part.MaxFee, Pace: pace,
-		Suspended: s.Suspended, Rates: s.parts.Rates}
-	w.keep = &reconcile.Keep{Reconciler: reconcile.Reconciler{DB: s.DB, Chain: part.Chain, Registry: s.Registry, Hot: w.hot.Base}, Log: log}
-	s.workers[traits.ID] = w
-	s.order = append(s.order, traits.ID)
+	w.sender = &outgoing.Sender{
+		DB:               s.DB,
+		Chain:            part.Chain,
+		Signer:           s.parts.Signer,
+		Registry:         s.Registry,
+		IDs:              s.IDs,
+		Log:              log,
+		Hot:              w.hot,
+		MaxFee:           part.MaxFee,
+		Pace:             pace,
+		Wake:             w.payouts,
+		Settled:          s.Deliverer.Wake,
+		Suspended:        s.Suspended,
+		Books:            s.Auditor,
+		GasFromCustomers: part.GasFromCustomers,
+	}
+	w.sweeper = &sweep.Sweeper{
+		DB:        s.DB,
+		Chain:     part.Chain,
+		Registry:  s.Registry,
+		IDs:       s.IDs,
+		Log:       log,
+		Hot:       w.hot,
+		MaxFee:    part.MaxFee,
+		Pace:      pace,
+		Suspended: s.Suspended,
+		Rates:     s.parts.Rates,
+	}
+	w.keep = &reconcile.Keep{Reconciler: reconcile.Reconciler{
+		DB:       s.DB,
+		Chain:    part.Chain,
+		Registry: s.Registry,
+		Hot:      w.hot.Base,
+	}, Log: log}
+	s.workers[capabilities.ID] = w
+	s.order = append(s.order, capabilities.ID)
 	return nil
 }
 
@@ -195,16 +241,17 @@ func (s *Service) checkQuorum(c chain.Chain) error {
 	}
 	for _, currency := range s.Registry.On(c.Capabilities().ID) {
 		if wanted := currency.CreditQuorum.Endpoints; wanted > 1 && wanted > len(hosts) {
-			return fmt.Errorf("credit_quorum of %s asks for %d endpoints of different hosts, and rpc names %d", currency.Code, wanted, len(hosts))
+			return fmt.Errorf("credit_quorum of %s asks for %d endpoints of different hosts, and rpc names %d", currency.Code,
+				wanted, len(hosts))
 		}
 	}
 	return nil
 }
 
-// capitalAt is where the operator's own money arrives: the hot address, unless customers' wallets share it. Then what comes
-// without a memo may be anybody's, and is unattributed.
-func capitalAt(hot chain.Source, traits chain.Capabilities) string {
-	if traits.SharedAddress {
+// capitalAt is where the operator's own money arrives: the hot address, unless customers' wallets share it. Then what
+// comes without a memo may be anybody's, and is unattributed.
+func capitalAt(hot chain.Source, capabilities chain.Capabilities) string {
+	if capabilities.SharedAddress {
 		return ""
 	}
 	return hot.Base
@@ -219,30 +266,47 @@ func hint(c chan struct{}) {
 }
 
 func (s *Service) addNouns() {
-	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{}, map[bursar.ChainID]string{}
-	desks := map[bursar.ChainID]unattributed.Desk{}
+	walletChains, payChains, hot := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{},
+		map[bursar.ChainID]string{}
+	chains := map[bursar.ChainID]unattributed.ChainDesk{}
 	for id, w := range s.workers {
 		walletChains[id], payChains[id], hot[id] = w.chain, w.chain, w.hot.Base
-		desks[id] = unattributed.Desk{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
+		chains[id] = unattributed.ChainDesk{Chain: w.chain, Creditor: w.follower.Deposits, Hot: w.hot.Base}
 	}
-	s.Undecided = &unattributed.Service{DB: s.DB, Desks: desks, Registry: s.Registry, IDs: s.IDs, Log: s.log, Decided: s.decided,
-		Behind: s.behind}
+	s.Unattributed = &unattributed.Service{
+		DB:       s.DB,
+		Chains:   chains,
+		Registry: s.Registry,
+		IDs:      s.IDs,
+		Log:      s.log,
+		Decided:  s.decided,
+		Behind:   s.behind,
+	}
 	s.Accounts = account.NewService(s.DB, s.IDs)
 	s.parts.Seams.accounts(s.Accounts)
 	s.Wallets = wallet.NewService(s.DB, s.Keys, walletChains, s.Registry, s.IDs, s.parts.Allowed)
 	s.Wallets.Suspended = s.refuses
-	s.Trials = &webhook.Trials{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}
+	s.TestDeliveries = &webhook.TestDeliveries{DB: s.DB, IDs: s.IDs, AllowNetworks: s.parts.Allowed}
 	s.Charges = &charge.Service{DB: s.DB, Registry: s.Registry, Wallets: chargeWallets{s.Wallets, s.Registry}}
-	s.Withdrawals = withdrawal.NewService(withdrawal.Config{DB: s.DB, Chains: payChains, Hot: hot, Registry: s.Registry, IDs: s.IDs, Rates: s.parts.Rates, Log: s.log,
-		Suspended: s.refuses, Behind: s.behind,
-		Taken: func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].spends) }})
+	s.Withdrawals = withdrawal.NewService(withdrawal.Config{
+		DB:        s.DB,
+		Chains:    payChains,
+		Hot:       hot,
+		Registry:  s.Registry,
+		IDs:       s.IDs,
+		Rates:     s.parts.Rates,
+		Log:       s.log,
+		Suspended: s.refuses,
+		Behind:    s.behind,
+		Taken:     func(id bursar.ChainID) { s.Deliverer.Wake(); hint(s.workers[id].payouts) },
+	})
 }
 
 // decided wakes anyone who carries a decision on.
 func (s *Service) decided(id bursar.ChainID) {
 	s.Deliverer.Wake()
 	if w, found := s.workers[id]; found {
-		hint(w.spends)
+		hint(w.payouts)
 	}
 }
 

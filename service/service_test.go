@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// coin is the one currency of these tests.
-var coin = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
+// native is the one currency of these tests.
+var native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
 	WithdrawalMinimum: bursar.Units(1000), WithdrawalFee: bursar.Fee{Network: true}}
 
 // start runs a replica of the service over a database and a chain until the returned function ends it.
@@ -34,13 +34,15 @@ func start(t *testing.T, url string, node *sim.Chain) (*service.Service, func())
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := open(t, url)
-	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, LeaseTTL: 400 * time.Millisecond,
-		Holder: bursar.NewIDs(db.Now, nil).Next().String(), Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
+	s, err := service.New(service.Parts{DB: db, Keys: keys, Registry: registry, Pace: 10 * time.Millisecond,
+		LeaseTTL: 400 * time.Millisecond,
+		Holder:   bursar.NewIDs(db.Now, nil).Next().String(),
+		Chains:   []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func available(t *testing.T, db *store.DB, account bursar.ID) bursar.Amount {
 	t.Helper()
 	var b ledger.Balance
 	err := db.View(ctx, func(tx *store.Tx) (err error) {
-		b, err = tx.Ledger().Balance(ctx, ledger.Available(account), coin.Code)
+		b, err = tx.Ledger().Balance(ctx, ledger.Available(account), native.Code)
 		return err
 	})
 	if err != nil {
@@ -107,8 +109,8 @@ func available(t *testing.T, db *store.DB, account bursar.ID) bursar.Amount {
 	return amount
 }
 
-// Two replicas share a database. Whichever leads, every deposit is credited once and every withdrawal is paid once, also
-// when the leader ends in the middle.
+// Two replicas share a database. Whichever leads, every deposit is credited once and every withdrawal is paid once,
+// also when the leader ends in the middle.
 func TestReplicasShareTheWork(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		url := storetest.URL(db)
@@ -123,12 +125,14 @@ func TestReplicasShareTheWork(t *testing.T) {
 			states, err := first.ChainStatus(ctx)
 			return err == nil && len(states) == 1 && states[0].Height >= 0
 		})
-		w, err := second.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+		w, err := second.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code,
+			Webhook: "https://receiver.example"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		node.Pay(chain.Payment{Address: w.Address, Amount: bursar.Units(1_000_000_000)})
-		node.Pay(chain.Payment{Address: bursar.Address{Base: first.Hot(bursar.Bitcoin).Base}, Amount: bursar.Units(1_000_000_000)})
+		node.Pay(chain.Payment{Address: bursar.Address{Base: first.Hot(bursar.Bitcoin).Base},
+			Amount: bursar.Units(1_000_000_000)})
 		node.Mine(2)
 		eventually(t, "the deposit is credited", func() bool { return !available(t, db, issued.AccountID).IsZero() })
 		if got := available(t, db, issued.AccountID); got != bursar.Units(1_000_000_000) {
@@ -139,7 +143,9 @@ func TestReplicasShareTheWork(t *testing.T) {
 		for i := range orders {
 			group.Go(func() {
 				replica := []*service.Service{first, second}[i%2]
-				_, err := replica.Withdrawals.Request(ctx, withdrawal.Order{Account: issued.AccountID, Currency: coin.Code, Amount: "0.1", Address: node.Named(fmt.Sprint("outside ", i))})
+				_, err := replica.Withdrawals.Request(ctx,
+					withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1",
+						Address: node.Named(fmt.Sprint("outside ", i))})
 				if err != nil {
 					t.Error(err)
 				}
@@ -179,7 +185,8 @@ func TestAChainThatIsAwayStillHandsOutAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code,
+		Webhook: "https://receiver.example"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,13 +40,19 @@ func (p *Parts) signsHere() (err error) {
 func policies(parts []ChainPart, registry *bursar.Registry) map[bursar.ChainID]signer.Policy {
 	all := map[bursar.ChainID]signer.Policy{}
 	for _, part := range parts {
-		traits, hourly := part.Chain.Capabilities(), map[string]bursar.Amount{}
-		for _, currency := range registry.On(traits.ID) {
+		capabilities, hourly := part.Chain.Capabilities(), map[string]bursar.Amount{}
+		for _, currency := range registry.On(capabilities.ID) {
 			if !currency.HourlyLimit.IsZero() {
 				hourly[currency.Contract] = currency.HourlyLimit
 			}
 		}
-		all[traits.ID] = signer.Policy{Capabilities: traits, Signable: part.Chain, MaxFee: part.MaxFee, MaxRate: part.MaxRate, Hourly: hourly}
+		all[capabilities.ID] = signer.Policy{
+			Capabilities: capabilities,
+			Signable:     part.Chain,
+			MaxFee:       part.MaxFee,
+			MaxRate:      part.MaxRate,
+			Hourly:       hourly,
+		}
 	}
 	return all
 }
@@ -73,7 +79,7 @@ func Sign(ctx context.Context, cfg config.Config, opts Options) error {
 		return fmt.Errorf("prepare the signer: %w", err)
 	}
 	signs.AwaitHalts()
-	handover, err := keys.Export()
+	exported, err := keys.Export()
 	if err != nil {
 		return fmt.Errorf("prepare the signer: %w", err)
 	}
@@ -81,8 +87,9 @@ func Sign(ctx context.Context, cfg config.Config, opts Options) error {
 	if err != nil {
 		return err
 	}
-	opts.Log.Info("signer listening", "address", cfg.Signer.Address, "fingerprint", keys.Fingerprint(), "chains", len(parts))
-	server := remote.Server{Signer: signs, Handover: handover, Marks: marks.NewFile(MarksFile(cfg)), Log: opts.Log}
+	opts.Log.Info("signer listening", "address", cfg.Signer.Address, "fingerprint", keys.Fingerprint(), "chains",
+		len(parts))
+	server := remote.Server{Signer: signs, KeyExport: exported, Marks: marks.NewFile(MarksFile(cfg)), Log: opts.Log}
 	return server.Run(ctx, listener)
 }
 

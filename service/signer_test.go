@@ -20,24 +20,26 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// desk is a signer behind a socket, which runs whenever a test wants it to.
-type desk struct {
+// harness is a signer behind a socket, which runs whenever a test wants it to.
+type harness struct {
 	t      *testing.T
 	at     remote.Address
 	server remote.Server
 }
 
-func newDesk(t *testing.T, node *sim.Chain) *desk {
+func newHarness(t *testing.T, node *sim.Chain) *harness {
 	t.Helper()
 	keys, err := signer.KeysFromSeed(make([]byte, 64), signer.Testnet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	signs, err := signer.New(keys, map[bursar.ChainID]signer.Policy{node.Capabilities().ID: {Capabilities: node.Capabilities(), Signable: node, MaxFee: bursar.Units(1 << 30)}})
+	signs, err := signer.New(keys,
+		map[bursar.ChainID]signer.Policy{node.Capabilities().ID: {Capabilities: node.Capabilities(), Signable: node,
+			MaxFee: bursar.Units(1 << 30)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	handover, err := keys.Export()
+	exported, err := keys.Export()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +48,12 @@ func newDesk(t *testing.T, node *sim.Chain) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	return &desk{t: t, at: remote.Address{URL: "unix:" + filepath.Join(folder, "s")},
-		server: remote.Server{Signer: signs, Handover: handover, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}}
+	return &harness{t: t, at: remote.Address{URL: "unix:" + filepath.Join(folder, "s")},
+		server: remote.Server{Signer: signs, KeyExport: exported, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}}
 }
 
 // open runs the signer until the returned function ends it.
-func (d *desk) open() (stop func()) {
+func (d *harness) open() (stop func()) {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	listener, err := d.at.Listen(ctx)
@@ -68,12 +70,13 @@ func (d *desk) open() (stop func()) {
 	}
 }
 
-// A service without the seed credits deposits as ever while its signer is away; withdrawals wait for it and are paid once.
+// A service without the seed credits deposits as ever while its signer is away; withdrawals wait for it and are paid
+// once.
 func TestAServiceWithoutTheSeed(t *testing.T) {
 	t.Parallel()
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
-	d := newDesk(t, node)
-	keys, err := signer.FromKeyExport(d.server.Handover)
+	d := newHarness(t, node)
+	keys, err := signer.FromKeyExport(d.server.KeyExport)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +84,12 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Signer: client, Registry: registry, Pace: 10 * time.Millisecond,
+	s, err := service.New(service.Parts{DB: open(t, storetest.SQLite(t)), Keys: keys, Signer: client, Registry: registry,
+		Pace:   10 * time.Millisecond,
 		Holder: "a", Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +99,8 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: coin.Code, Webhook: "https://receiver.example"})
+	w, err := s.Wallets.Create(ctx, wallet.New{Account: issued.AccountID, Currency: native.Code,
+		Webhook: "https://receiver.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +109,8 @@ func TestAServiceWithoutTheSeed(t *testing.T) {
 		node.Mine(1)
 		return available(t, s.DB, issued.AccountID) == bursar.Units(1_000_000_000)
 	})
-	order, err := s.Withdrawals.Request(ctx, withdrawal.Order{Account: issued.AccountID, Currency: coin.Code, Amount: "0.1", Address: node.Named("outside")})
+	order, err := s.Withdrawals.Request(ctx,
+		withdrawal.Order{Account: issued.AccountID, Currency: native.Code, Amount: "0.1", Address: node.Named("outside")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/webhook"
 )
 
-// Seams are what a simulation puts in place of the system, so that the same seed gives the same history. In service each of
-// them is left as it is: with a known source of randomness, API keys and IDs can be guessed.
+// Seams are what a simulation puts in place of the system, so that the same seed gives the same history. In service
+// each of them is left as it is: with a known source of randomness, API keys and IDs can be guessed.
 type Seams struct {
 	Random    io.Reader           // for IDs and API keys
 	Clock     func() time.Time    // of this process; the database has its own
@@ -44,7 +44,7 @@ func (s Seams) policies(all map[bursar.ChainID]signer.Policy) map[bursar.ChainID
 // Workers are those of one chain. Anyone who takes their steps one by one must not Run the service.
 type Workers struct {
 	Follower Followed
-	Spender  *outgoing.Sender
+	Sender   *outgoing.Sender
 	Sweeper  *sweep.Sweeper
 }
 
@@ -54,7 +54,7 @@ func (s *Service) Workers(id bursar.ChainID) Workers {
 	if !found {
 		return Workers{}
 	}
-	return Workers{w.follower, w.spender, w.sweeper}
+	return Workers{w.follower, w.sender, w.sweeper}
 }
 
 // Handler serves the API without a socket.

@@ -15,7 +15,8 @@ import (
 // alarmSuspended is raised for each currency that is neither credited nor paid. Ref is its code.
 const alarmSuspended = "currency_suspended"
 
-// How often the tokens of a chain are compared with their contracts: until that has been possible once, and from then on.
+// How often the tokens of a chain are compared with their contracts: until that has been possible once, and from then
+// on.
 const (
 	assetsFirst = 2 * time.Second
 	assetsAgain = 10 * time.Minute
@@ -86,8 +87,8 @@ func (s *Service) Suspended(code bursar.CurrencyCode) string {
 	return s.suspended.reason(currency)
 }
 
-// refuses says why wallets and orders of a currency are refused now, "" while they are not. Unlike Suspended it takes a token
-// that could not be asked about yet: a chain that is down still gives out addresses and takes orders.
+// refuses says why wallets and orders of a currency are refused now, "" while they are not. Unlike Suspended it takes a
+// token that could not be asked about yet: a chain that is down still gives out addresses and takes orders.
 func (s *Service) refuses(code bursar.CurrencyCode) string {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
@@ -139,8 +140,8 @@ func (s *Service) checkAssets(ctx context.Context, c chain.Chain, checker chain.
 	return true
 }
 
-// updateSuspended makes the alarms about suspended currencies what they should be: one for each that is suspended, and one
-// for each that is not configured any more while deposits or withdrawals of it wait.
+// updateSuspended makes the alarms about suspended currencies what they should be: one for each that is suspended, and
+// one for each that is not configured any more while deposits or withdrawals of it wait.
 func (s *Service) updateSuspended(ctx context.Context) {
 	err := s.DB.Do(ctx, func(tx *store.Tx) error {
 		wanted := map[string]store.Alarm{}
@@ -149,7 +150,8 @@ func (s *Service) updateSuspended(ctx context.Context) {
 			if err != nil {
 				continue
 			}
-			wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: currency.Chain, Message: fmt.Sprintf("%s is neither credited nor paid: %s", code, reason)}
+			wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: currency.Chain,
+				Message: fmt.Sprintf("%s is neither credited nor paid: %s", code, reason)}
 		}
 		waiting, err := tx.Deposits().UnfinishedCurrencies(ctx)
 		if err != nil {
@@ -158,7 +160,8 @@ func (s *Service) updateSuspended(ctx context.Context) {
 		for code, id := range waiting {
 			if _, err := s.Registry.Get(code); err != nil {
 				wanted[string(code)] = store.Alarm{Kind: alarmSuspended, Chain: id, Message: fmt.Sprintf(
-					"%s is not configured any more, and deposits or withdrawals of it wait: put it back under currencies, at least until they are done", code)}
+					"%s is not configured any more, and deposits or withdrawals of it wait: put it back under currencies, at least "+
+						"until they are done", code)}
 			}
 		}
 		return setSuspended(ctx, tx, wanted)

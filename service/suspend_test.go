@@ -68,9 +68,11 @@ func openTwo(t *testing.T, url string, node *broken, tokens bool) *twoCurrencies
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []bursar.Currency{{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)}}
+	list := []bursar.Currency{{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1000),
+		WithdrawalMinimum: bursar.Units(1000)}}
 	if tokens {
-		list = append(list, bursar.Currency{Code: "DOLLAR", Chain: bursar.Ethereum, Contract: node.Named("dollar"), Decimals: 6, Places: 2,
+		list = append(list, bursar.Currency{Code: "DOLLAR", Chain: bursar.Ethereum, Contract: node.Named("dollar"),
+			Decimals: 6, Places: 2,
 			Minimum: bursar.Units(1000), WithdrawalMinimum: bursar.Units(1000)})
 	}
 	registry, err := bursar.NewRegistry(list)
@@ -78,7 +80,8 @@ func openTwo(t *testing.T, url string, node *broken, tokens bool) *twoCurrencies
 		t.Fatal(err)
 	}
 	p := &twoCurrencies{T: t, node: node}
-	p.service, err = service.New(service.Parts{DB: open(t, url), Keys: keys, Registry: registry, Pace: 10 * time.Millisecond, LeaseTTL: 400 * time.Millisecond,
+	p.service, err = service.New(service.Parts{DB: open(t, url), Keys: keys, Registry: registry,
+		Pace: 10 * time.Millisecond, LeaseTTL: 400 * time.Millisecond,
 		Holder: "a", Chains: []service.ChainPart{{Chain: node, MaxFee: bursar.Units(1 << 30)}}})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +90,8 @@ func openTwo(t *testing.T, url string, node *broken, tokens bool) *twoCurrencies
 }
 
 func (f *twoCurrencies) wallet(code bursar.CurrencyCode) (bursar.Wallet, error) {
-	return f.service.Wallets.Create(ctx, wallet.New{Account: f.account, Currency: code, Webhook: "https://receiver.example"})
+	return f.service.Wallets.Create(ctx, wallet.New{Account: f.account, Currency: code,
+		Webhook: "https://receiver.example"})
 }
 
 // open is how many payments of DOLLAR are under way.
@@ -123,12 +127,13 @@ func (f *twoCurrencies) alarms() (kinds []string) {
 	return kinds
 }
 
-// A token that turns out to be another one is neither credited nor paid, says what to do, and stops nothing else; a currency
-// that is removed while deposits and withdrawals of it wait does the same.
+// A token that turns out to be another one is neither credited nor paid, says what to do, and stops nothing else; a
+// currency that is removed while deposits and withdrawals of it wait does the same.
 func TestOneCurrencyStopsAlone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		url := storetest.URL(db)
-		node := &broken{Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2})}
+		node := &broken{Chain: sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel,
+			Confirmations: 2})}
 		p := openTwo(t, url, node, true)
 		end := run(t, p.service)
 		issued, err := p.service.Accounts.Create(ctx, "shop", true)
@@ -136,7 +141,7 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.account = issued.AccountID
-		coins, err := p.wallet("COIN")
+		paidTo, err := p.wallet("COIN")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,14 +154,15 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 		}
 		eventually(t, "the first deposits are credited", func() bool {
 			if node.Mine(1).Height == 3 {
-				pay(coins, "", 50_000_000)
+				pay(paidTo, "", 50_000_000)
 				pay(dollars, node.Named("dollar"), 9_000_000)
 			}
 			return !p.has(p.account, "COIN").IsZero() && p.has(p.account, "DOLLAR") == bursar.Units(9_000_000)
 		})
 
 		order := func(code bursar.CurrencyCode) {
-			_, err := p.service.Withdrawals.Request(ctx, withdrawal.Order{Account: p.account, Currency: code, Amount: "0.1", Address: node.Named("outsider")})
+			_, err := p.service.Withdrawals.Request(ctx,
+				withdrawal.Order{Account: p.account, Currency: code, Amount: "0.1", Address: node.Named("outsider")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +172,8 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 		}
 		eventually(t, "as many as may are taken up", func() bool { return p.open() >= node.Capabilities().MaxPending/2 })
 
-		node.set(chain.AssetProblem{Contract: node.Named("dollar"), What: "it has 18 decimals and 6 are configured; correct decimals"})
+		node.set(chain.AssetProblem{Contract: node.Named("dollar"),
+			What: "it has 18 decimals and 6 are configured; correct decimals"})
 		p.service.CheckAssets(ctx, bursar.Ethereum)
 		if open := p.alarms(); !slices.ContainsFunc(open, func(a string) bool {
 			return strings.HasPrefix(a, "currency_suspended DOLLAR ") && strings.Contains(a, "correct decimals")
@@ -177,19 +184,27 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 		if _, err := p.wallet("DOLLAR"); !errors.As(err, &refused) || refused.Code != bursar.CodeUnavailable {
 			t.Errorf("a wallet of a suspended currency: %v", err)
 		}
-		_, err = p.service.Withdrawals.Request(ctx, withdrawal.Order{Account: p.account, Currency: "DOLLAR", Amount: "1", Address: node.Named("outsider")})
+		_, err = p.service.Withdrawals.Request(ctx,
+			withdrawal.Order{Account: p.account, Currency: "DOLLAR", Amount: "1", Address: node.Named("outsider")})
 		if !errors.As(err, &refused) || refused.Code != bursar.CodeUnavailable {
 			t.Errorf("an order of a suspended currency: %v", err)
 		}
 		pay(dollars, node.Named("dollar"), 1_000_000)
-		pay(coins, "", 7_000_000)
-		eventually(t, "the other currency is credited", func() bool { node.Mine(1); return p.has(p.account, "COIN") == bursar.Units(57_000_000) })
+		pay(paidTo, "", 7_000_000)
+		eventually(t, "the other currency is credited", func() bool {
+			node.Mine(1)
+			return p.has(p.account, "COIN") == bursar.Units(57_000_000)
+		})
 		if got := p.has(p.account, "DOLLAR"); got != bursar.Units(7_000_000) { // 2 are ordered
 			t.Errorf("%s of the suspended currency are available", got)
 		}
 		order("COIN")
-		node.Pay(chain.Payment{Address: bursar.Address{Base: p.service.Hot(bursar.Ethereum).Base}, Amount: bursar.Units(900_000_000)})
-		eventually(t, "the other currency is paid", func() bool { node.Mine(1); return node.Balance(node.Named("outsider"), "") == bursar.Units(10_000_000) })
+		node.Pay(chain.Payment{Address: bursar.Address{Base: p.service.Hot(bursar.Ethereum).Base},
+			Amount: bursar.Units(900_000_000)})
+		eventually(t, "the other currency is paid", func() bool {
+			node.Mine(1)
+			return node.Balance(node.Named("outsider"), "") == bursar.Units(10_000_000)
+		})
 		if got := node.Balance(node.Named("outsider"), node.Named("dollar")); !got.IsZero() {
 			t.Errorf("%s of the suspended currency are paid", got)
 		}
@@ -198,10 +213,15 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 		p = openTwo(t, url, node, false) // the operator has removed it
 		p.account = issued.AccountID
 		end = run(t, p.service)
-		pay(coins, "", 3_000_000)
-		eventually(t, "the chain goes on without it", func() bool { node.Mine(1); return p.has(p.account, "COIN") == bursar.Units(50_000_000) })
+		pay(paidTo, "", 3_000_000)
+		eventually(t, "the chain goes on without it", func() bool {
+			node.Mine(1)
+			return p.has(p.account, "COIN") == bursar.Units(50_000_000)
+		})
 		eventually(t, "the alarm says that it is missed", func() bool {
-			return slices.ContainsFunc(p.alarms(), func(a string) bool { return strings.Contains(a, "DOLLAR is not configured any more") })
+			return slices.ContainsFunc(p.alarms(), func(a string) bool {
+				return strings.Contains(a, "DOLLAR is not configured any more")
+			})
 		})
 		end()
 
@@ -209,7 +229,10 @@ func TestOneCurrencyStopsAlone(t *testing.T) {
 		p = openTwo(t, url, node, true)
 		p.account = issued.AccountID
 		run(t, p.service)
-		eventually(t, "it is credited once all is well", func() bool { node.Mine(1); return p.has(p.account, "DOLLAR") == bursar.Units(8_000_000) })
+		eventually(t, "it is credited once all is well", func() bool {
+			node.Mine(1)
+			return p.has(p.account, "DOLLAR") == bursar.Units(8_000_000)
+		})
 		eventually(t, "and paid", func() bool {
 			node.Mine(1)
 			return node.Balance(node.Named("outsider"), node.Named("dollar")) == bursar.Units(2_000_000)

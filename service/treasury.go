@@ -11,8 +11,16 @@ import (
 
 // addTreasury has the treasury pay by the way of every withdrawal.
 func (s *Service) addTreasury() {
-	s.Treasury = &treasury.Service{DB: s.DB, Registry: s.Registry, Pay: func(ctx context.Context, o treasury.Order, address string,
-		fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error) {
-		return s.Withdrawals.Request(ctx, withdrawal.Order{Account: treasury.Account, Currency: o.Currency, Amount: o.Amount, Address: address, Fund: fund, Done: done})
-	}}
+	s.Treasury = &treasury.Service{DB: s.DB, Registry: s.Registry,
+		Pay: func(ctx context.Context, o treasury.Order, address string,
+			fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error) {
+			return s.Withdrawals.Request(ctx, withdrawal.Order{
+				Account:  treasury.Account,
+				Currency: o.Currency,
+				Amount:   o.Amount,
+				Address:  address,
+				Fund:     fund,
+				Done:     done,
+			})
+		}}
 }

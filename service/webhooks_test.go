@@ -70,28 +70,31 @@ type hooked struct {
 
 func newHooked(t *testing.T, url string) *hooked {
 	t.Helper()
-	h := &hooked{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}), gone: map[string]bool{}, at: map[string]string{}}
+	h := &hooked{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
+		gone: map[string]bool{}, at: map[string]string{}}
 	for i := range 64 {
 		h.seed = append(h.seed, byte(201+i*7))
 	}
 	var err error
 	h.keys, err = signer.KeysFromSeed(bytes.Clone(h.seed), signer.Testnet)
 	h.must(err)
-	limited := coin
+	limited := native
 	limited.ApprovalAbove = bursar.Units(50_000_000)
 	registry, err := bursar.NewRegistry([]bursar.Currency{limited})
 	h.must(err)
 	receiver := httptest.NewServer(http.HandlerFunc(h.receive))
 	t.Cleanup(receiver.Close)
 	h.url = receiver.URL
-	h.Service, err = service.New(service.Parts{DB: open(t, url), Keys: h.keys, Registry: registry, Pace: 10 * time.Millisecond, Holder: "one",
+	h.Service, err = service.New(service.Parts{DB: open(t, url), Keys: h.keys, Registry: registry,
+		Pace: 10 * time.Millisecond, Holder: "one",
 		Chains:  []service.ChainPart{{Chain: h.node, MaxFee: bursar.Units(1 << 30)}},
 		Allowed: loopback, Log: slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Listen: "127.0.0.1:0", AdminListen: "127.0.0.1:0"})
 	h.must(err)
 	h.must(h.Listen())
 	yes, own := true, h.hook("/account")
-	h.issued, err = h.Accounts.CreateWith(ctx, "shop", true, account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own, AllowNetworks: loopback})
+	h.issued, err = h.Accounts.CreateWith(ctx, "shop", true,
+		account.Settings{NotifyPending: &yes, NotifyWithdrawals: &yes, Webhook: &own, AllowNetworks: loopback})
 	h.must(err)
 	return h
 }
@@ -134,8 +137,8 @@ func (h *hooked) secret(generation uint32) string {
 	return signer.WebhookSecretText(h.keys.WebhookSecret(h.issued.AccountID, generation))
 }
 
-// told waits until the receiver has so many events of a kind.
-func (h *hooked) told(kind string, n int) {
+// notified waits until the receiver has so many events of a kind.
+func (h *hooked) notified(kind string, n int) {
 	h.Helper()
 	eventually(h.T, fmt.Sprintf("%d times %s is told", n, kind), func() bool { return h.count(kind) >= n })
 	if got := h.count(kind); got != n {
@@ -160,7 +163,8 @@ func (h *hooked) pay(to bursar.Address, units uint64) string {
 
 func (h *hooked) withdraw(amount, to string) bursar.Withdrawal {
 	h.Helper()
-	w, err := h.Withdrawals.Request(ctx, withdrawal.Order{Account: h.issued.AccountID, Currency: coin.Code, Amount: amount, Address: h.node.Named(to)})
+	w, err := h.Withdrawals.Request(ctx, withdrawal.Order{Account: h.issued.AccountID, Currency: native.Code,
+		Amount: amount, Address: h.node.Named(to)})
 	h.must(err)
 	return w
 }
@@ -172,46 +176,49 @@ func (h *hooked) everyEvent() (w bursar.Wallet) {
 		states, err := h.ChainStatus(ctx)
 		return err == nil && len(states) == 1 && states[0].Height >= 0
 	})
-	w, err := h.Wallets.Create(ctx, wallet.New{Account: h.issued.AccountID, Currency: coin.Code, Webhook: h.hook("/wallet"), Metadata: "order 1"})
+	w, err := h.Wallets.Create(ctx, wallet.New{Account: h.issued.AccountID, Currency: native.Code,
+		Webhook: h.hook("/wallet"), Metadata: "order 1"})
 	h.must(err)
-	c, err := h.Charges.Create(ctx, charge.Order{Account: h.issued.AccountID, Currency: coin.Code, Webhook: h.hook("/charge"), Life: time.Hour})
+	c, err := h.Charges.Create(ctx, charge.Order{Account: h.issued.AccountID, Currency: native.Code,
+		Webhook: h.hook("/charge"), Life: time.Hour})
 	h.must(err)
 	h.pay(bursar.Address{Base: h.Hot(bursar.Bitcoin).Base}, 900_000_000)
 	h.pay(w.Address, 500_000_000)
 	h.pay(c.Address, 2_000_000)
 	h.node.Mine(1)
-	h.told(client.EventDepositPending, 2)
+	h.notified(client.EventDepositPending, 2)
 	h.node.Mine(1)
-	h.told(client.EventDeposit, 1)
-	h.told(client.EventPaid, 1)
+	h.notified(client.EventDeposit, 1)
+	h.notified(client.EventPaid, 1)
 	gone := h.pay(w.Address, 7_000_000)
 	h.node.Mine(2)
-	h.told(client.EventDeposit, 2)
+	h.notified(client.EventDeposit, 2)
 	h.node.Reorg(2, gone)
-	h.told(client.EventDepositReversed, 1)
+	h.notified(client.EventDepositReversed, 1)
 	h.node.Restore(gone)
 	h.node.Mine(2)
-	h.told(client.EventDeposit, 3)
-	h.told(client.EventDepositPending, 4)
+	h.notified(client.EventDeposit, 3)
+	h.notified(client.EventDepositPending, 4)
 	h.withdraw("0.1", "small")
 	approved, rejected := h.withdraw("0.6", "large"), h.withdraw("0.7", "refused")
 	_, err = h.Withdrawals.Approve(ctx, approved.ID)
 	h.must(err)
 	_, err = h.Withdrawals.Reject(ctx, rejected.ID, "no")
 	h.must(err)
-	h.told("withdrawal broadcast", 2)
+	h.notified("withdrawal broadcast", 2)
 	h.node.Mine(2)
-	h.told("withdrawal confirmed", 2)
-	h.told("withdrawal rejected", 1)
-	h.told("withdrawal queued", 1)
-	_, err = h.Trials.Record(ctx, webhook.Trial{Account: h.issued.AccountID, Wallet: w.ID})
+	h.notified("withdrawal confirmed", 2)
+	h.notified("withdrawal rejected", 1)
+	h.notified("withdrawal queued", 1)
+	_, err = h.TestDeliveries.Record(ctx, webhook.TestDelivery{Account: h.issued.AccountID, Wallet: w.ID})
 	h.must(err)
-	h.told(client.EventTest, 1)
+	h.notified(client.EventTest, 1)
 	return w
 }
 
 // Of all that leaves the service, in events of every kind, in the log, in metrics and on pages, and of what it keeps,
-// nothing is a secret. A webhook's own token stands in the database and in the request that is sent there, nowhere else.
+// nothing is a secret. A webhook's own token stands in the database and in the request that is sent there, nowhere
+// else.
 func TestNothingThatIsToldLoggedOrKeptIsASecret(t *testing.T) {
 	t.Parallel()
 	file := storetest.SQLite(t)
@@ -254,7 +261,8 @@ func TestNothingThatIsToldLoggedOrKeptIsASecret(t *testing.T) {
 
 // secrets returns all there are, in every form that they might be written in.
 func (h *hooked) secrets() map[string][]byte {
-	all := map[string][]byte{"the API key": []byte(h.issued.APIKey), "the API secret": []byte(h.issued.APISecret), "the seed": h.seed}
+	all := map[string][]byte{"the API key": []byte(h.issued.APIKey), "the API secret": []byte(h.issued.APISecret),
+		"the seed": h.seed}
 	for generation := range uint32(3) {
 		all[fmt.Sprint("webhook secret ", generation)] = h.keys.WebhookSecret(h.issued.AccountID, generation)
 	}
@@ -276,8 +284,8 @@ func (h *hooked) absent(name string, secret []byte, where string, text []byte) {
 	}
 }
 
-// A receiver that is gone is left alone; once the webhook leads elsewhere, what comes is told there, and what was missed too
-// when it is asked for.
+// A receiver that is gone is left alone; once the webhook leads elsewhere, what comes is told there, and what was
+// missed too when it is asked for.
 func TestAReceiverThatMoved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -291,7 +299,8 @@ func TestAReceiverThatMoved(t *testing.T) {
 			t.Helper()
 			eventually(t, "what nobody takes is kept", func() bool {
 				h.must(h.DB.View(ctx, func(tx *store.Tx) (err error) {
-					list, err = tx.Deliveries().Find(ctx, store.DeliveryFilter{Account: h.issued.AccountID, Status: store.DeliveryDisabled}, store.Page{Limit: 100})
+					list, err = tx.Deliveries().Find(ctx,
+						store.DeliveryFilter{Account: h.issued.AccountID, Status: store.DeliveryDisabled}, store.Page{Limit: 100})
 					return err
 				}))
 				return len(list) >= n
@@ -313,17 +322,18 @@ func TestAReceiverThatMoved(t *testing.T) {
 		h.must(err)
 		h.pay(w.Address, 1_000_000)
 		h.node.Mine(2)
-		h.told(client.EventDeposit, 4)
-		h.told(client.EventDepositPending, 4) // no longer asked for
+		h.notified(client.EventDeposit, 4)
+		h.notified(client.EventDepositPending, 4) // no longer asked for
 		h.must(h.DB.Do(ctx, func(tx *store.Tx) error {
-			due, _, err := tx.Deliveries().RedeliverSome(ctx, store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
+			due, _, err := tx.Deliveries().RedeliverSome(ctx,
+				store.Redelivery{Account: h.issued.AccountID, FailedOnly: true, Limit: 100})
 			if due != 2 {
 				t.Errorf("%d are due", due)
 			}
 			return err
 		}))
-		h.told(client.EventDeposit, 5)
-		h.told(client.EventDepositPending, 5)
+		h.notified(client.EventDeposit, 5)
+		h.notified(client.EventDepositPending, 5)
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		for _, d := range list {
@@ -351,16 +361,20 @@ func TestTheDeliverersMetrics(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/a", "/b", "/gone"} {
-		_, err := h.Trials.Record(ctx, webhook.Trial{Account: h.issued.AccountID, URL: h.hook(path)})
+		_, err := h.TestDeliveries.Record(ctx, webhook.TestDelivery{Account: h.issued.AccountID, URL: h.hook(path)})
 		h.must(err)
 	}
-	for _, line := range []string{`bursar_webhook_attempts_total{outcome="2xx"} 2`, `bursar_webhook_attempts_total{outcome="4xx"} 1`,
-		`bursar_webhook_attempt_seconds_bucket{le="+Inf"} 3`, "bursar_webhook_attempt_seconds_count 3", "bursar_webhook_sending 0",
-		"bursar_webhook_receivers_shut 0", "bursar_webhook_lag_seconds 0", `bursar_queue_waiting{chain="",queue="deliveries"} 0`} {
+	for _, line := range []string{`bursar_webhook_attempts_total{outcome="2xx"} 2`,
+		`bursar_webhook_attempts_total{outcome="4xx"} 1`,
+		`bursar_webhook_attempt_seconds_bucket{le="+Inf"} 3`, "bursar_webhook_attempt_seconds_count 3",
+		"bursar_webhook_sending 0",
+		"bursar_webhook_receivers_shut 0", "bursar_webhook_lag_seconds 0",
+		`bursar_queue_waiting{chain="",queue="deliveries"} 0`} {
 		eventually(t, "the metrics have "+line, func() bool { return read(line) })
 	}
 	for _, line := range strings.Split(metrics, "\n") {
-		if strings.HasPrefix(line, "bursar_webhook_") && (strings.Contains(line, "127.0.0.1") || strings.Contains(line, h.issued.AccountID.String())) {
+		if strings.HasPrefix(line, "bursar_webhook_") &&
+			(strings.Contains(line, "127.0.0.1") || strings.Contains(line, h.issued.AccountID.String())) {
 			t.Errorf("a label names somebody: %s", line)
 		}
 	}

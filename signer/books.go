@@ -10,7 +10,7 @@ import (
 func (k *Keys) BooksKey() []byte { return booksKey(k.secret.open().webhook[:]) }
 
 // BooksKey is Keys.BooksKey.
-func (s *Seedless) BooksKey() []byte { return booksKey(s.root.open()[:]) }
+func (s *WatchOnly) BooksKey() []byte { return booksKey(s.root.open()[:]) }
 
 func booksKey(root []byte) []byte {
 	mac := hmac.New(sha256.New, root)

@@ -14,23 +14,24 @@ func TestBooksKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handover, err := keys.Export()
+	exported, err := keys.Export()
 	if err != nil {
 		t.Fatal(err)
 	}
-	seedless, err := signer.FromKeyExport(handover)
+	watchOnly, err := signer.FromKeyExport(exported)
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := keys.BooksKey()
-	if len(key) != 32 || !bytes.Equal(key, seedless.BooksKey()) {
-		t.Errorf("the keys are %x and %x", key, seedless.BooksKey())
+	if len(key) != 32 || !bytes.Equal(key, watchOnly.BooksKey()) {
+		t.Errorf("the keys are %x and %x", key, watchOnly.BooksKey())
 	}
 	other, err := signer.KeysFromSeed(bytes.Repeat([]byte{8}, 64), signer.Testnet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Equal(key, other.BooksKey()) || bytes.Equal(key, keys.WebhookSecret(bursar.ID{}, 0)) || bytes.Equal(key, handover.WebhookRoot) {
+	if bytes.Equal(key, other.BooksKey()) || bytes.Equal(key, keys.WebhookSecret(bursar.ID{}, 0)) ||
+		bytes.Equal(key, exported.WebhookRoot) {
 		t.Error("the key is one that others have")
 	}
 }

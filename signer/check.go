@@ -9,17 +9,18 @@ import (
 
 // check holds one draft against one order. Its steps return a *RefusalError or nil.
 type check struct {
-	desk     *desk
+	policy   *chainPolicy
 	keys     *Keys
 	order    chain.TxRequest
-	draft    chain.UnsignedTx
+	unsigned chain.UnsignedTx
 	contents chain.Contents
 	bases    map[chain.KeyRef]string // addresses derived so far
 }
 
 func (c *check) run() error {
 	steps := []func() error{
-		c.orderHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.reservationsMatch, c.feeIsBounded, c.paysTheOrder, c.paceHolds,
+		c.orderHolds, c.read, c.sizeIsBounded, c.sourcesAreOurs, c.digestsAreSound, c.reservationsMatch, c.feeIsBounded,
+		c.paysTheOrder, c.paceHolds,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -30,14 +31,15 @@ func (c *check) run() error {
 }
 
 func (c *check) refuse(reason Reason, format string, args ...any) error {
-	return &RefusalError{c.desk.Capabilities.ID, c.order.ID, reason, fmt.Sprintf(format, args...)}
+	return &RefusalError{c.policy.Capabilities.ID, c.order.ID, reason, fmt.Sprintf(format, args...)}
 }
 
 // orderHolds looks at the order alone.
 func (c *check) orderHolds() error {
 	payments := c.order.Payments
-	if len(payments) == 0 || len(payments) > c.desk.Capabilities.MaxPayments {
-		return c.refuse(ReasonOrder, "it has %d payments, 1 to %d are allowed", len(payments), c.desk.Capabilities.MaxPayments)
+	if len(payments) == 0 || len(payments) > c.policy.Capabilities.MaxPayments {
+		return c.refuse(ReasonOrder, "it has %d payments, 1 to %d are allowed", len(payments),
+			c.policy.Capabilities.MaxPayments)
 	}
 	for _, p := range payments {
 		if p.Amount.IsZero() || p.Address.Base == "" {
@@ -62,10 +64,10 @@ func (c *check) orderHolds() error {
 
 // sourcesOfOrder wants From and Change to be addresses of ours where the chain uses them.
 func (c *check) sourcesOfOrder() error {
-	if c.desk.Capabilities.Model == chain.AccountModel {
+	if c.policy.Capabilities.Model == chain.AccountModel {
 		return c.ours(c.order.From, "the payer")
 	}
-	if !c.order.Change.Is(c.desk.hot) {
+	if !c.order.Change.Is(c.policy.hot) {
 		return c.refuse(ReasonChange, "the order's change returns to %q, not to the hot address", c.order.Change.Base)
 	}
 	return nil
@@ -74,7 +76,7 @@ func (c *check) sourcesOfOrder() error {
 // withdrawalHolds refuses the addresses of ours that are in sight; one to the hot address would pass for change.
 func (c *check) withdrawalHolds() error {
 	for _, p := range c.order.Payments {
-		if p.Address.Base == c.desk.hot.Base || p.Address.Base == c.order.From.Base {
+		if p.Address.Base == c.policy.hot.Base || p.Address.Base == c.order.From.Base {
 			return c.refuse(ReasonOwnAddress, "the order pays our own %s", p.Address)
 		}
 	}
@@ -82,7 +84,7 @@ func (c *check) withdrawalHolds() error {
 }
 
 func (c *check) sweepHolds() error {
-	if len(c.order.Payments) != 1 || !c.desk.returnsHome(c.order.Payments[0]) {
+	if len(c.order.Payments) != 1 || !c.policy.returnsHome(c.order.Payments[0]) {
 		return c.refuse(ReasonOrder, "a sweep has one payment, to the hot address")
 	}
 	return nil
@@ -90,7 +92,7 @@ func (c *check) sweepHolds() error {
 
 // consolidationHolds wants all of a consolidation to stay with us: many UTXOs of ours become one at the hot address.
 func (c *check) consolidationHolds() error {
-	if c.desk.Capabilities.Model != chain.UTXOModel {
+	if c.policy.Capabilities.Model != chain.UTXOModel {
 		return c.refuse(ReasonOrder, "a consolidation on a chain that spends by nonce")
 	}
 	return c.sweepHolds()
@@ -99,7 +101,7 @@ func (c *check) consolidationHolds() error {
 // topUpHolds finds the payee's key in Change and wants it to be a deposit key of ours.
 func (c *check) topUpHolds() error {
 	payee := c.order.Change
-	if c.desk.Capabilities.Model != chain.AccountModel || len(c.order.Payments) != 1 {
+	if c.policy.Capabilities.Model != chain.AccountModel || len(c.order.Payments) != 1 {
 		return c.refuse(ReasonOrder, "a gas top-up is one payment on a chain that spends by nonce")
 	}
 	if payee.Key.Branch != chain.DepositBranch {
@@ -120,7 +122,7 @@ func (c *check) ours(source chain.Source, who string) error {
 	base, known := c.bases[source.Key]
 	if !known {
 		var err error
-		if base, err = c.desk.baseOf(c.keys, source.Key); err != nil {
+		if base, err = c.policy.baseOf(c.keys, source.Key); err != nil {
 			return c.refuse(ReasonSource, "%s %q: %v", who, source.Base, err)
 		}
 		c.bases[source.Key] = base
@@ -133,10 +135,10 @@ func (c *check) ours(source chain.Source, who string) error {
 
 // read turns the bytes into contents; nothing else of the unsigned transaction is believed.
 func (c *check) read() (err error) {
-	if n := len(c.draft.Bytes); n == 0 || n > maxUnsigned {
+	if n := len(c.unsigned.Bytes); n == 0 || n > maxUnsigned {
 		return c.refuse(ReasonTooLarge, "the draft has %d bytes, 1 to %d are allowed", n, maxUnsigned)
 	}
-	if c.contents, err = c.desk.Signable.Inspect(c.draft.Bytes); err != nil {
+	if c.contents, err = c.policy.Signable.Inspect(c.unsigned.Bytes); err != nil {
 		return c.refuse(ReasonUnreadable, "%v", err)
 	}
 	return nil

@@ -10,15 +10,15 @@ import (
 
 // consolidation makes two UTXOs of ours one at the hot address.
 func (b *bench) consolidation() request {
-	r := b.withCoins()
+	r := b.withUTXOs()
 	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
 	r.order.Kind, r.order.Payments = chain.KindConsolidation, []chain.Payment{pay(hot.Base, 1500)}
 	r.contents.Payments = []chain.Payment{pay(hot.Base, 700)}
 	return r
 }
 
-// What is made one stays with us, to the last output and but for a fee within all limits: a consolidation has no receiver who
-// would complain.
+// What is made one stays with us, to the last output and but for a fee within all limits: a consolidation has no
+// receiver who would complain.
 func TestRefusesConsolidations(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
@@ -61,11 +61,13 @@ func TestRefusesConsolidations(t *testing.T) {
 		{"of a UTXO that is not ours", ReasonSource, sound, func(r *request) {
 			r.contents.Inputs[0].Source.Base = "mallory"
 		}},
-		{"of a UTXO that is not reserved", ReasonReservations, sound, func(r *request) { r.draft.Reservations = r.draft.Reservations[:1] }},
+		{"of a UTXO that is not reserved", ReasonReservations, sound, func(r *request) {
+			r.unsigned.Reservations = r.unsigned.Reservations[:1]
+		}},
 		{"at a fee that the draft does not say", ReasonFee, sound, func(r *request) { r.contents.Fee = bursar.Units(801) }},
 		{"at a fee above the order's", ReasonFee, sound, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
 		{"at a fee above the policy's", ReasonFee, sound, func(r *request) {
-			r.order.MaxFee, r.draft.Fee = bursar.Units(5000), bursar.Units(5000)
+			r.order.MaxFee, r.unsigned.Fee = bursar.Units(5000), bursar.Units(5000)
 			r.contents.Fee, r.contents.Weight = bursar.Units(1001), 5000
 		}},
 		{"at a rate above the policy's", ReasonRate, sound, func(r *request) { r.contents.Weight = 159 }},

@@ -7,17 +7,17 @@ import (
 
 // sizeIsBounded allows as many outputs as the order has payments, and one for the change.
 func (c *check) sizeIsBounded() error {
-	if n := len(c.contents.Inputs); n == 0 || n > c.desk.MaxInputs {
-		return c.refuse(ReasonTooLarge, "%d inputs, 1 to %d are allowed", n, c.desk.MaxInputs)
+	if n := len(c.contents.Inputs); n == 0 || n > c.policy.MaxInputs {
+		return c.refuse(ReasonTooLarge, "%d inputs, 1 to %d are allowed", n, c.policy.MaxInputs)
 	}
-	if n := len(c.contents.Payments); n == 0 || n > c.desk.Capabilities.MaxPayments+1 {
-		return c.refuse(ReasonTooLarge, "%d payments, 1 to %d are allowed", n, c.desk.Capabilities.MaxPayments+1)
+	if n := len(c.contents.Payments); n == 0 || n > c.policy.Capabilities.MaxPayments+1 {
+		return c.refuse(ReasonTooLarge, "%d payments, 1 to %d are allowed", n, c.policy.Capabilities.MaxPayments+1)
 	}
 	return nil
 }
 
-// sourcesAreOurs derives every input's address. Where an account pays, only the order's payer and the hot key, which may
-// bear the fee, sign.
+// sourcesAreOurs derives every input's address. Where an account pays, only the order's payer and the hot key, which
+// may bear the fee, sign.
 func (c *check) sourcesAreOurs() error {
 	payers := 0
 	for _, input := range c.contents.Inputs {
@@ -26,11 +26,11 @@ func (c *check) sourcesAreOurs() error {
 		}
 		if input.Source.Is(c.order.From) {
 			payers++
-		} else if c.desk.Capabilities.Model == chain.AccountModel && !input.Source.Is(c.desk.hot) {
+		} else if c.policy.Capabilities.Model == chain.AccountModel && !input.Source.Is(c.policy.hot) {
 			return c.refuse(ReasonSource, "%q signs, and the order's payer is %q", input.Source.Base, c.order.From.Base)
 		}
 	}
-	if c.desk.Capabilities.Model == chain.AccountModel && payers == 0 {
+	if c.policy.Capabilities.Model == chain.AccountModel && payers == 0 {
 		return c.refuse(ReasonSource, "the order's payer %q does not sign", c.order.From.Base)
 	}
 	return nil
@@ -45,7 +45,7 @@ func (c *check) digestsAreSound() error {
 	seen := map[asked]bool{}
 	for i, input := range c.contents.Inputs {
 		n := len(input.Digest)
-		if c.desk.Capabilities.Curve == chain.Secp256k1 && n != digestSize || n == 0 || n > maxMessage {
+		if c.policy.Capabilities.Curve == chain.Secp256k1 && n != digestSize || n == 0 || n > maxMessage {
 			return c.refuse(ReasonDigest, "input %d has a digest of %d bytes", i, n)
 		}
 		a := asked{input.Source.Key, string(input.Digest)}
@@ -59,23 +59,23 @@ func (c *check) digestsAreSound() error {
 
 // reservationsMatch guards the database's promise that no coin is used twice: it holds only if every coin is claimed.
 func (c *check) reservationsMatch() error {
-	if c.desk.Capabilities.Model != chain.UTXOModel {
+	if c.policy.Capabilities.Model != chain.UTXOModel {
 		return nil
 	}
-	claims := map[string]bool{}
-	for _, claim := range c.draft.Reservations {
-		claims[claim] = true
+	resources := map[string]bool{}
+	for _, resource := range c.unsigned.Reservations {
+		resources[resource] = true
 	}
-	if len(claims) != len(c.draft.Reservations) || len(claims) != len(c.contents.Inputs) {
+	if len(resources) != len(c.unsigned.Reservations) || len(resources) != len(c.contents.Inputs) {
 		return c.refuse(ReasonReservations, "%d claims, %d of them different, for %d inputs",
-			len(c.draft.Reservations), len(claims), len(c.contents.Inputs))
+			len(c.unsigned.Reservations), len(resources), len(c.contents.Inputs))
 	}
 	return nil
 }
 
 // paceHolds is the last step: what passed all others is counted.
 func (c *check) paceHolds() error {
-	if tooMuch := c.desk.pace.take(c.order, c.draft.Bytes, c.contents.Reservations); tooMuch != "" {
+	if tooMuch := c.policy.pace.take(c.order, c.unsigned.Bytes, c.contents.Reservations); tooMuch != "" {
 		return c.refuse(ReasonPace, "%s", tooMuch)
 	}
 	return nil
@@ -84,21 +84,21 @@ func (c *check) paceHolds() error {
 func (c *check) feeIsBounded() error {
 	fee := c.contents.Fee
 	switch {
-	case c.draft.Fee.Less(fee):
-		return c.refuse(ReasonFee, "the fee is %s, the draft says %s", fee, c.draft.Fee)
+	case c.unsigned.Fee.Less(fee):
+		return c.refuse(ReasonFee, "the fee is %s, the draft says %s", fee, c.unsigned.Fee)
 	case c.order.MaxFee.Less(fee):
 		return c.refuse(ReasonFee, "the fee is %s, the order allows %s", fee, c.order.MaxFee)
-	case c.desk.MaxFee.Less(fee):
-		return c.refuse(ReasonFee, "the fee is %s, the policy allows %s", fee, c.desk.MaxFee)
-	case c.desk.MaxRate.IsZero():
+	case c.policy.MaxFee.Less(fee):
+		return c.refuse(ReasonFee, "the fee is %s, the policy allows %s", fee, c.policy.MaxFee)
+	case c.policy.MaxRate.IsZero():
 		return nil
 	case c.contents.Weight == 0:
 		return c.refuse(ReasonRate, "the transaction has no weight")
 	}
 	rate, rest := fee.Div(c.contents.Weight) // never a product, which could overflow
-	if c.desk.MaxRate.Less(rate) || rate == c.desk.MaxRate && rest > 0 {
+	if c.policy.MaxRate.Less(rate) || rate == c.policy.MaxRate && rest > 0 {
 		return c.refuse(ReasonRate, "a fee of %s for a weight of %d, the policy allows %s for one",
-			fee, c.contents.Weight, c.desk.MaxRate)
+			fee, c.contents.Weight, c.policy.MaxRate)
 	}
 	return nil
 }
@@ -111,11 +111,12 @@ func (c *check) paysTheOrder() error {
 	if err != nil {
 		return err
 	}
-	if c.desk.Capabilities.Model == chain.AccountModel && len(rest) > 0 {
-		return c.refuse(ReasonExternal, "%s of %q to %s is not in the order", rest[0].Amount, rest[0].Contract, rest[0].Address)
+	if c.policy.Capabilities.Model == chain.AccountModel && len(rest) > 0 {
+		return c.refuse(ReasonExternal, "%s of %q to %s is not in the order", rest[0].Amount, rest[0].Contract,
+			rest[0].Address)
 	}
 	for _, p := range rest {
-		if !c.desk.returnsHome(p) || p.Contract != "" {
+		if !c.policy.returnsHome(p) || p.Contract != "" {
 			return c.refuse(ReasonExternal, "%s of %q to %s is not in the order", p.Amount, p.Contract, p.Address)
 		}
 	}
@@ -169,7 +170,7 @@ func (c *check) paysHome() error {
 	want := c.order.Payments[0]
 	var total bursar.Amount
 	for _, p := range c.contents.Payments {
-		if !c.desk.returnsHome(p) || p.Contract != want.Contract {
+		if !c.policy.returnsHome(p) || p.Contract != want.Contract {
 			return c.refuse(ReasonExternal, "a sweep of %q pays %s of %q to %s", want.Contract, p.Amount, p.Contract, p.Address)
 		}
 		var err error
@@ -178,7 +179,7 @@ func (c *check) paysHome() error {
 		}
 	}
 	switch {
-	case c.desk.Capabilities.Model == chain.AccountModel && len(c.contents.Payments) != 1:
+	case c.policy.Capabilities.Model == chain.AccountModel && len(c.contents.Payments) != 1:
 		return c.refuse(ReasonExternal, "a sweep makes %d payments", len(c.contents.Payments))
 	case total.IsZero():
 		return c.refuse(ReasonUnpaid, "a sweep moves nothing")

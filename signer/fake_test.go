@@ -58,8 +58,8 @@ func (f fakeChain) Inspect(unsigned []byte) (chain.Contents, error) {
 	return contents, err
 }
 
-func (f fakeChain) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
-	contents, err := f.Inspect(draft.Bytes)
+func (f fakeChain) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	contents, err := f.Inspect(unsigned.Bytes)
 	if err != nil || len(signatures) != len(contents.Inputs) {
 		return chain.SignedTx{}, fmt.Errorf("%d signatures for %d inputs (%w)", len(signatures), len(contents.Inputs), err)
 	}
@@ -70,13 +70,13 @@ func (f fakeChain) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.
 		}
 		hot = input.Source
 	}
-	tx := chain.SignedTx{TxID: "tx", Raw: bytes.Clone(draft.Bytes)}
+	tx := chain.SignedTx{TxID: "tx", Raw: bytes.Clone(unsigned.Bytes)}
 	for i, p := range contents.Payments {
 		if p.Address.Base == hot.Base && hot.Key.Branch == chain.OwnBranch {
 			tx.Change = append(tx.Change, chain.UTXO{Outpoint: "tx:" + strconv.Itoa(i), Source: hot, Amount: p.Amount})
 		}
 	}
-	draft.Bytes[0] = 'x' // a signer must not mind
+	unsigned.Bytes[0] = 'x' // a signer must not mind
 	if f.alter != nil {
 		f.alter(&tx)
 	}
@@ -114,16 +114,17 @@ type bench struct {
 }
 
 const (
-	coinChain  bursar.ChainID = "coins"
+	utxoChain  bursar.ChainID = "coins"
 	nonceChain bursar.ChainID = "nonces"
 	edChain    bursar.ChainID = "ed25519"
 )
 
 func policyOf(keys *Keys, id bursar.ChainID) Policy {
 	p := Policy{
-		Capabilities: chain.Capabilities{ID: id, Family: FamilyBitcoin, Curve: chain.Secp256k1, Model: chain.UTXOModel, MaxPayments: 4},
-		Signable:     fakeChain{curve: chain.Secp256k1, keys: keys},
-		MaxFee:       bursar.Units(1000), MaxRate: bursar.Units(5), MaxInputs: 3,
+		Capabilities: chain.Capabilities{ID: id, Family: FamilyBitcoin, Curve: chain.Secp256k1, Model: chain.UTXOModel,
+			MaxPayments: 4},
+		Signable: fakeChain{curve: chain.Secp256k1, keys: keys},
+		MaxFee:   bursar.Units(1000), MaxRate: bursar.Units(5), MaxInputs: 3,
 	}
 	switch id {
 	case nonceChain:
@@ -139,7 +140,7 @@ func newBench(t *testing.T, change func(*Policy)) *bench {
 	t.Helper()
 	b := &bench{t: t, keys: keysOf(t, legal, "", Testnet)}
 	policies := map[bursar.ChainID]Policy{}
-	for _, id := range []bursar.ChainID{coinChain, nonceChain, edChain} {
+	for _, id := range []bursar.ChainID{utxoChain, nonceChain, edChain} {
 		p := policyOf(b.keys, id)
 		if change != nil {
 			change(&p)
@@ -177,7 +178,7 @@ func token(base string, units uint64) chain.Payment {
 type request struct {
 	chain    bursar.ChainID
 	order    chain.TxRequest
-	draft    chain.UnsignedTx
+	unsigned chain.UnsignedTx
 	contents chain.Contents
 }
 
@@ -190,24 +191,25 @@ func digest(n byte) []byte { return bytes.Repeat([]byte{n}, 32) }
 // sign closes the unsigned transaction and asks for signatures.
 func (b *bench) sign(r request) (chain.SignedTx, error) {
 	b.t.Helper()
-	if r.draft.Bytes == nil {
+	if r.unsigned.Bytes == nil {
 		unsigned, err := json.Marshal(r.contents)
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		r.draft.Bytes = unsigned
+		r.unsigned.Bytes = unsigned
 	}
-	return b.signer.Sign(b.t.Context(), r.chain, r.order, r.draft)
+	return b.signer.Sign(b.t.Context(), r.chain, r.order, r.unsigned)
 }
 
-// withCoins is a withdrawal of two payments from two UTXOs, with change.
-func (b *bench) withCoins() request {
+// withUTXOs is a withdrawal of two payments from two UTXOs, with change.
+func (b *bench) withUTXOs() request {
 	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
 	payments := []chain.Payment{pay("alice", 100), pay("bob", 200)}
 	return request{
-		chain: coinChain,
-		order: chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot, MaxFee: bursar.Units(900)},
-		draft: chain.UnsignedTx{Reservations: []string{"a:0", "b:1"}, Fee: bursar.Units(800)},
+		chain: utxoChain,
+		order: chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, Payments: payments, Change: hot,
+			MaxFee: bursar.Units(900)},
+		unsigned: chain.UnsignedTx{Reservations: []string{"a:0", "b:1"}, Fee: bursar.Units(800)},
 		contents: chain.Contents{
 			Payments: []chain.Payment{pay("bob", 200), pay("alice", 100), pay(hot.Base, 50)},
 			Fee:      bursar.Units(800), Weight: 200,
@@ -221,8 +223,9 @@ func (b *bench) withNonce() request {
 	hot := b.source(FamilyEVM, chain.OwnBranch, 0)
 	return request{
 		chain: nonceChain,
-		order: chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)}, From: hot, MaxFee: bursar.Units(900)},
-		draft: chain.UnsignedTx{Reservations: []string{hot.Base + "/0"}, Fee: bursar.Units(10)},
+		order: chain.TxRequest{ID: bursar.ID{2}, Kind: chain.KindWithdrawal, Payments: []chain.Payment{token("alice", 7)},
+			From: hot, MaxFee: bursar.Units(900)},
+		unsigned: chain.UnsignedTx{Reservations: []string{hot.Base + "/0"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{
 			Payments: []chain.Payment{token("alice", 7)}, Fee: bursar.Units(10), Weight: 2,
 			Inputs: []chain.Input{in(hot, digest(1))},
@@ -254,8 +257,9 @@ func (b *bench) sweepOnEd25519() request {
 	message := []byte("a message of the chain")
 	return request{
 		chain: edChain,
-		order: chain.TxRequest{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)}, From: from, MaxFee: bursar.Units(900)},
-		draft: chain.UnsignedTx{Reservations: []string{"c"}, Fee: bursar.Units(10)},
+		order: chain.TxRequest{ID: bursar.ID{3}, Kind: chain.KindSweep, Payments: []chain.Payment{token(hot.Base, 70)},
+			From: from, MaxFee: bursar.Units(900)},
+		unsigned: chain.UnsignedTx{Reservations: []string{"c"}, Fee: bursar.Units(10)},
 		contents: chain.Contents{
 			Payments: []chain.Payment{token(hot.Base, 70)}, Fee: bursar.Units(10),
 			Inputs: []chain.Input{in(hot, message), in(from, message)},

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Halts is what is halted, as the service's database says: a reason for each. Freezes of accounts are not among them, for a
-// signer does not know whose an order is.
+// Halts is what is halted, as the service's database says: a reason for each. Freezes of accounts are not among them,
+// for a signer does not know whose an order is.
 type Halts struct {
 	// Number grows with every change in the database, also across a restored backup.
 	Number int64                     `json:"number"`
@@ -50,17 +50,17 @@ type halts struct {
 	unmet bool // nothing is signed before the first word
 }
 
-// AwaitHalts refuses every signature until TellHalts was called once: a signer of its own does not know after its start what is
-// halted.
+// AwaitHalts refuses every signature until TellHalts was called once: a signer of its own does not know after its start
+// what is halted.
 func (s *Signer) AwaitHalts() {
 	s.halts.mu.Lock()
 	defer s.halts.mu.Unlock()
 	s.halts.unmet = true
 }
 
-// SendHalts replaces what is halted, from now on and for what is being signed. What is older than what was told before lifts
-// nothing: it can only add. It returns the number that the signer goes by; a greater one than was told means that the teller's
-// database is older than another's.
+// SendHalts replaces what is halted, from now on and for what is being signed. What is older than what was told before
+// lifts nothing: it can only add. It returns the number that the signer goes by; a greater one than was told means that
+// the teller's database is older than another's.
 func (s *Signer) SendHalts(_ context.Context, h Halts) (known int64, err error) {
 	s.halts.mu.Lock()
 	defer s.halts.mu.Unlock()
@@ -74,7 +74,12 @@ func (s *Signer) SendHalts(_ context.Context, h Halts) (known int64, err error) 
 
 // with adds other halts and keeps the number.
 func (h Halts) with(older Halts) Halts {
-	sum := Halts{Number: h.Number, All: h.All, Chains: map[bursar.ChainID]string{}, Assets: append([]HaltedAsset(nil), h.Assets...)}
+	sum := Halts{
+		Number: h.Number,
+		All:    h.All,
+		Chains: map[bursar.ChainID]string{},
+		Assets: append([]HaltedAsset(nil), h.Assets...),
+	}
 	if sum.All == "" {
 		sum.All = older.All
 	}

@@ -24,7 +24,7 @@ func (b *bench) wantHalted(r request, reason string) {
 func TestAHaltedSignerRefuses(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	coin, other := b.paying(1, pay("alice", 60)), b.paying(2, token("alice", 6))
+	utxoRequest, other := b.paying(1, pay("alice", 60)), b.paying(2, token("alice", 6))
 	id := nonceChain
 	tell := func(h Halts) int64 {
 		t.Helper()
@@ -34,26 +34,27 @@ func TestAHaltedSignerRefuses(t *testing.T) {
 		}
 		return known
 	}
-	b.wantHalted(coin, "")
+	b.wantHalted(utxoRequest, "")
 	tell(Halts{Number: 1, All: "a drill"})
-	b.wantHalted(coin, "a drill")
+	b.wantHalted(utxoRequest, "a drill")
 	tell(Halts{Number: 2, Chains: map[bursar.ChainID]string{id: "a fork", "another": "no"}})
-	b.wantHalted(coin, "a fork")
-	tell(Halts{Number: 3, Chains: map[bursar.ChainID]string{"another": "no"}, Assets: []HaltedAsset{{id, "token", "depegged"}, {"another", "", "no"}}})
-	b.wantHalted(coin, "")
+	b.wantHalted(utxoRequest, "a fork")
+	tell(Halts{Number: 3, Chains: map[bursar.ChainID]string{"another": "no"},
+		Assets: []HaltedAsset{{id, "token", "depegged"}, {"another", "", "no"}}})
+	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "depegged")
 	if known := tell(Halts{Number: 2, Assets: []HaltedAsset{{id, "", "late word"}}}); known != 3 {
 		t.Errorf("it goes by %d", known)
 	}
-	b.wantHalted(other, "depegged") // what is older lifts nothing
-	b.wantHalted(coin, "late word") // and adds
+	b.wantHalted(other, "depegged")        // what is older lifts nothing
+	b.wantHalted(utxoRequest, "late word") // and adds
 	tell(Halts{Number: 4})
-	b.wantHalted(coin, "")
+	b.wantHalted(utxoRequest, "")
 	b.wantHalted(other, "")
 	b.signer.AwaitHalts()
-	b.wantHalted(coin, "no service has said since the start what is halted")
+	b.wantHalted(utxoRequest, "no service has said since the start what is halted")
 	tell(Halts{Number: 4})
-	b.wantHalted(coin, "")
+	b.wantHalted(utxoRequest, "")
 }
 
 // A halt that begins while a signature is made withholds it.

@@ -62,7 +62,7 @@ func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
 	k := &Keys{public: newDeriver(network, hex.EncodeToString(fingerprint)), secret: conceal(m)}
 	for family, p := range paths {
 		if p.Curve == chain.Ed25519 {
-			m.trees[family] = slip10Tree(seed, p.Purpose, p.coinOn(network))
+			m.trees[family] = slip10Tree(seed, p.Purpose, p.slip44On(network))
 			continue
 		}
 		if err := k.addAccount(family, p, master); err != nil {
@@ -74,7 +74,7 @@ func KeysFromSeed(seed []byte, network Network) (*Keys, error) {
 
 // addAccount derives purpose'/coin'/0' and, below it, the private keys of both branches.
 func (k *Keys) addAccount(family bursar.Family, p path, master *hdkeychain.ExtendedKey) error {
-	account, err := descend(master, p.Purpose, p.coinOn(k.public.network), 0)
+	account, err := descend(master, p.Purpose, p.slip44On(k.public.network), 0)
 	if err != nil {
 		return err
 	}

@@ -63,11 +63,11 @@ func oracle(t *rapid.T, seed []byte, ref chain.KeyRef, network Network) (public,
 		t.Fatal(err)
 	}
 	p := paths[ref.Family]
-	coin := p.Coin
+	slip44 := p.Coin
 	if network == Testnet {
-		coin = p.TestCoin
+		slip44 = p.TestCoin
 	}
-	for _, step := range []uint32{p.Purpose | hardened, coin | hardened, hardened, ref.Branch, ref.Index} {
+	for _, step := range []uint32{p.Purpose | hardened, slip44 | hardened, hardened, ref.Branch, ref.Index} {
 		if key, err = key.Derive(step); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,8 @@ func TestFrozen(t *testing.T) {
 	if got := keys.Fingerprint(); got != "cdea24a399dcc10e85bd77a54ca76c4c" {
 		t.Errorf("fingerprint is %s", got)
 	}
-	if keysOf(t, twelve, "", Testnet).Fingerprint() != keys.Fingerprint() || keysOf(t, legal, "", Mainnet).Fingerprint() == keys.Fingerprint() {
+	if keysOf(t, twelve, "", Testnet).Fingerprint() != keys.Fingerprint() ||
+		keysOf(t, legal, "", Mainnet).Fingerprint() == keys.Fingerprint() {
 		t.Error("the fingerprint must differ by seed and by nothing else")
 	}
 	account, err := bursar.ParseID("0198c0ff-ee00-7000-8000-00000000002a")
@@ -120,7 +121,8 @@ func TestFrozen(t *testing.T) {
 	}
 	seen := map[string]chain.KeyRef{}
 	for family := range paths {
-		for _, ref := range []chain.KeyRef{chain.Hot(family), {Family: family}, {Family: family, Index: 1}, {Family: family, Branch: 1, Index: 1}} {
+		for _, ref := range []chain.KeyRef{chain.Hot(family), {Family: family}, {Family: family, Index: 1},
+			{Family: family, Branch: 1, Index: 1}} {
 			public := string(mustPublic(t, keys, ref))
 			if other, twice := seen[public]; twice {
 				t.Errorf("%+v and %+v are one key", ref, other)

@@ -37,7 +37,8 @@ func TestParseMnemonic(t *testing.T) {
 		err              error
 	}{
 		{name: "plain", text: legal, want: legal},
-		{name: "spaces and capitals", text: "  Legal\twinner thank\n\nYEAR wave sausage worth useful legal winner thank yellow\r\n", want: legal},
+		{name: "spaces and capitals",
+			text: "  Legal\twinner thank\n\nYEAR wave sausage worth useful legal winner thank yellow\r\n", want: legal},
 		{name: "empty", err: ErrWordCount},
 		{name: "eleven", text: strings.TrimSuffix(legal, " yellow"), err: ErrWordCount},
 		{name: "thirteen", text: legal + " yellow", err: ErrWordCount},

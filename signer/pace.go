@@ -20,8 +20,8 @@ const (
 	rememberMax = 20_000 // the oldest are forgotten first, but none within the window
 )
 
-// pace counts what left for customers within the window, so that anyone who takes over the core empties an hour's worth and
-// not the vault. It forgets with its process; a signer of its own is not restarted by the core.
+// pace counts what left for customers within the window, so that anyone who takes over the core empties an hour's worth
+// and not the vault. It forgets with its process; a signer of its own is not restarted by the core.
 type pace struct {
 	now    func() time.Time
 	hourly map[string]bursar.Amount // by contract
@@ -30,28 +30,29 @@ type pace struct {
 	left []*outflow // oldest first
 }
 
-// outflow is what drafts pay of which the chain includes one at most, because each uses up what all of them use up. It counts
-// as much as the one that pays most, at the time at which it was first counted: a fee bump of what was counted already is no
-// second payment, and is never held back. That they exclude each other is read from their bytes; the order that a core names
-// proves nothing.
+// outflow is what drafts pay of which the chain includes one at most, because each uses up what all of them use up. It
+// counts as much as the one that pays most, at the time at which it was first counted: a fee bump of what was counted
+// already is no second payment, and is never held back. That they exclude each other is read from their bytes; the
+// order that a core names proves nothing.
 type outflow struct {
-	at     time.Time
-	drafts map[[sha256.Size]byte]bool // each was signed before; signing the same bytes again pays nothing more
-	claims []string                   // what every one of the drafts uses up
-	paid   map[string]bursar.Amount   // by contract
+	at        time.Time
+	unsigned  map[[sha256.Size]byte]bool // each was signed before; signing the same bytes again pays nothing more
+	resources []string                   // what every one of the drafts uses up
+	paid      map[string]bursar.Amount   // by contract
 }
 
-// take counts what an unsigned transaction pays for an order, or returns why it would be too much; then nothing is counted.
-func (p *pace) take(order chain.TxRequest, unsigned []byte, claims []string) (tooMuch string) {
+// take counts what an unsigned transaction pays for an order, or returns why it would be too much; then nothing is
+// counted.
+func (p *pace) take(order chain.TxRequest, unsigned []byte, resources []string) (tooMuch string) {
 	if len(p.hourly) == 0 || order.Kind != chain.KindWithdrawal {
 		return ""
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.forget()
-	draft := sha256.Sum256(unsigned)
+	digest := sha256.Sum256(unsigned)
 	wanted := map[string]bursar.Amount{}
-	before := p.replaced(draft, claims)
+	before := p.replaced(digest, resources)
 	for contract, limit := range p.hourly {
 		pays, err := sumOf(order.Payments, contract)
 		more, left := p.beyond(before, contract, pays), limit.SubOrZero(p.sum(contract))
@@ -60,12 +61,12 @@ func (p *pace) take(order chain.TxRequest, unsigned []byte, claims []string) (to
 		}
 		wanted[contract] = pays
 	}
-	p.count(before, draft, claims, wanted)
+	p.count(before, digest, resources, wanted)
 	return ""
 }
 
-// beyond returns how much of an amount was not counted yet. What counts from now on because it is more than it was must fit
-// into this hour as a whole, unless the rest counts within this hour already.
+// beyond returns how much of an amount was not counted yet. What counts from now on because it is more than it was must
+// fit into this hour as a whole, unless the rest counts within this hour already.
 func (p *pace) beyond(before *outflow, contract string, pays bursar.Amount) bursar.Amount {
 	switch {
 	case before == nil:
@@ -78,25 +79,27 @@ func (p *pace) beyond(before *outflow, contract string, pays bursar.Amount) burs
 	return pays.SubOrZero(before.paid[contract])
 }
 
-// replaced returns the unsigned transactions that an unsigned transaction is one of or replaces; nil where it is a payment of its own.
-func (p *pace) replaced(draft [sha256.Size]byte, claims []string) *outflow {
+// replaced returns the unsigned transactions that an unsigned transaction is one of or replaces; nil where it is a
+// payment of its own.
+func (p *pace) replaced(digest [sha256.Size]byte, resources []string) *outflow {
 	for _, o := range p.left {
-		if o.drafts[draft] || len(common(o.claims, claims)) > 0 {
+		if o.unsigned[digest] || len(common(o.resources, resources)) > 0 {
 			return o
 		}
 	}
 	return nil
 }
 
-// count adds an unsigned transaction to those that it replaces. Where it pays more than any of them, that counts from now on.
-func (p *pace) count(before *outflow, draft [sha256.Size]byte, claims []string, wanted map[string]bursar.Amount) {
+// count adds an unsigned transaction to those that it replaces. Where it pays more than any of them, that counts from
+// now on.
+func (p *pace) count(before *outflow, digest [sha256.Size]byte, resources []string, wanted map[string]bursar.Amount) {
 	if before == nil {
-		p.left = append(p.left, &outflow{p.now(), map[[sha256.Size]byte]bool{draft: true}, claims, wanted})
+		p.left = append(p.left, &outflow{p.now(), map[[sha256.Size]byte]bool{digest: true}, resources, wanted})
 		return
 	}
-	if !before.drafts[draft] {
-		before.drafts[draft] = true
-		before.claims = common(before.claims, claims)
+	if !before.unsigned[digest] {
+		before.unsigned[digest] = true
+		before.resources = common(before.resources, resources)
 	}
 	for contract, amount := range wanted {
 		if !before.paid[contract].Less(amount) {
@@ -124,7 +127,8 @@ func exceeds(contract string, wanted, left, limit bursar.Amount) string {
 		asset = "the chain's coin"
 	}
 	if limit.Less(wanted) {
-		return fmt.Sprintf("%s units of %s are to leave, and no hour allows more than %s: raise hourly_limit or cancel the withdrawal", wanted, asset, limit)
+		return fmt.Sprintf("%s units of %s are to leave, and no hour allows more than %s: raise hourly_limit or cancel "+
+			"the withdrawal", wanted, asset, limit)
 	}
 	return fmt.Sprintf("%s units of %s are to leave, and %s more may within this hour", wanted, asset, left)
 }

@@ -43,8 +43,11 @@ func TestTheHourlyLimitSaysWhatToDo(t *testing.T) {
 		says    string
 	}{
 		{pay("alice", 41), "41 units of the chain's coin are to leave, and 40 more may within this hour"},
-		{pay("alice", 101), "101 units of the chain's coin are to leave, and no hour allows more than 100: raise hourly_limit or cancel the withdrawal"},
-		{token("alice", 11), "11 units of token are to leave, and no hour allows more than 10: raise hourly_limit or cancel the withdrawal"},
+		{pay("alice", 101),
+			"101 units of the chain's coin are to leave, and no hour allows more than 100: raise hourly_limit or cancel the " +
+				"withdrawal"},
+		{token("alice", 11),
+			"11 units of token are to leave, and no hour allows more than 10: raise hourly_limit or cancel the withdrawal"},
 	} {
 		_, err := b.sign(b.paying(2, test.payment))
 		var refused *RefusalError
@@ -60,7 +63,7 @@ func TestNoMoreThanTheHourlyLimitLeaves(t *testing.T) {
 		p.Hourly = map[string]bursar.Amount{"": bursar.Units(100), "token": bursar.Units(10)}
 	})
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	b.signer.desks[nonceChain].pace.now = func() time.Time { return now }
+	b.signer.policies[nonceChain].pace.now = func() time.Time { return now }
 	b.wantPace(b.paying(1, pay("alice", 60)), true)
 	now = now.Add(30 * time.Minute)
 	b.wantPace(b.paying(2, pay("alice", 41)), false)
@@ -79,16 +82,17 @@ func TestNoMoreThanTheHourlyLimitLeaves(t *testing.T) {
 	b.wantPace(b.topUp(), true)
 }
 
-// A fee bump of what was counted is no second payment: it is signed also when the hour is used up, and long after it. Only what
-// shares an input or a nonce with every draft before it is such a bump, whatever the order says; and what it pays more counts.
+// A fee bump of what was counted is no second payment: it is signed also when the hour is used up, and long after it.
+// Only what shares an input or a nonce with every draft before it is such a bump, whatever the order says; and what it
+// pays more counts.
 func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	b.signer.desks[nonceChain].pace.now = func() time.Time { return now }
-	version := func(n byte, units uint64, claims ...string) request {
+	b.signer.policies[nonceChain].pace.now = func() time.Time { return now }
+	version := func(n byte, units uint64, resources ...string) request {
 		r := b.paying(n, pay("alice", units))
-		r.contents.Reservations = claims
+		r.contents.Reservations = resources
 		return r
 	}
 	b.wantPace(version(1, 60, "hot/1"), true)
@@ -108,9 +112,9 @@ func TestAFeeBumpIsNotCountedAgain(t *testing.T) {
 func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(100)} })
-	version := func(n byte, claims ...string) request {
+	version := func(n byte, resources ...string) request {
 		r := b.paying(n, pay("alice", 60))
-		r.contents.Reservations = claims
+		r.contents.Reservations = resources
 		return r
 	}
 	b.wantPace(version(1, "a"), true)
@@ -123,13 +127,13 @@ func TestNoChainOfReplacementsCountsAsOne(t *testing.T) {
 func TestRefusalsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Hourly = map[string]bursar.Amount{"": bursar.Units(300)} })
-	r := b.withCoins() // pays 300
+	r := b.withUTXOs() // pays 300
 	r.contents.Payments[0].Amount = bursar.Units(99)
 	if _, err := b.sign(r); err == nil {
 		t.Fatal("another amount is signed")
 	}
-	b.wantPace(b.withCoins(), true)
-	more := b.withCoins()
+	b.wantPace(b.withUTXOs(), true)
+	more := b.withUTXOs()
 	more.contents.Inputs[0].Digest = digest(9)
 	b.wantPace(more, false)
 }

@@ -19,8 +19,9 @@ const maxPassphrase = 4096 // bytes
 // Errors of finding a passphrase.
 var (
 	ErrEmptyPassphrase = errors.New("the passphrase is empty")
-	ErrNoPassphrase    = errors.New("no passphrase is given: set BURSAR_PASSPHRASE_FILE to the file that holds it, or BURSAR_PASSPHRASE")
-	ErrTwoPassphrases  = errors.New("BURSAR_PASSPHRASE and BURSAR_PASSPHRASE_FILE are both set: set one of them")
+	ErrNoPassphrase    = errors.New("no passphrase is given: set BURSAR_PASSPHRASE_FILE to the file that holds it, or " +
+		"BURSAR_PASSPHRASE")
+	ErrTwoPassphrases = errors.New("BURSAR_PASSPHRASE and BURSAR_PASSPHRASE_FILE are both set: set one of them")
 )
 
 // Passphrase opens a seed file. It never prints itself, and its bytes are taken as they are, without any normalisation.

@@ -58,7 +58,9 @@ var (
 
 // Families returns every family of keys on a curve, in alphabetical order.
 func Families(curve chain.Curve) []bursar.Family {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(f bursar.Family) bool { return paths[f].Curve != curve })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(f bursar.Family) bool {
+		return paths[f].Curve != curve
+	})
 }
 
 // checkRef returns the path of a key's family, or says why there is no such key.
@@ -73,8 +75,8 @@ func checkRef(ref chain.KeyRef) (path, error) {
 	return p, nil
 }
 
-// coinOn returns the path's coin type on a network.
-func (p path) coinOn(network Network) uint32 {
+// slip44On returns the path's coin type on a network.
+func (p path) slip44On(network Network) uint32 {
 	if network == Testnet {
 		return p.TestCoin
 	}

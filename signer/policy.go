@@ -37,15 +37,15 @@ const (
 // ErrBadPolicy is returned by New for a policy that leaves a limit open or contradicts itself.
 var ErrBadPolicy = errors.New("the signing policy is not usable")
 
-// desk is a policy with what the signer found out itself.
-type desk struct {
+// chainPolicy is a policy with what the signer found out itself.
+type chainPolicy struct {
 	Policy
 	hot  chain.Source
 	pace *pace
 }
 
-// newDesk checks a policy and derives the hot address.
-func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
+// newChainPolicy checks a policy and derives the hot address.
+func newChainPolicy(keys *Keys, id bursar.ChainID, p Policy) (*chainPolicy, error) {
 	known, found := paths[p.Capabilities.Family]
 	switch {
 	case p.Signable == nil:
@@ -53,7 +53,8 @@ func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
 	case p.Capabilities.ID != id:
 		return nil, fmt.Errorf("%w: chain %q: the traits are those of %q", ErrBadPolicy, id, p.Capabilities.ID)
 	case !found || known.Curve != p.Capabilities.Curve:
-		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadPolicy, id, p.Capabilities.Family, p.Capabilities.Curve)
+		return nil, fmt.Errorf("%w: chain %q: no keys of family %q on %q", ErrBadPolicy, id, p.Capabilities.Family,
+			p.Capabilities.Curve)
 	case p.Capabilities.Model != chain.UTXOModel && p.Capabilities.Model != chain.AccountModel:
 		return nil, fmt.Errorf("%w: chain %q: spending %q", ErrBadPolicy, id, p.Capabilities.Model)
 	case p.MaxFee.IsZero():
@@ -72,7 +73,7 @@ func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{Policy: p, pace: &pace{now: p.Now, hourly: hourly}}
+	d := &chainPolicy{Policy: p, pace: &pace{now: p.Now, hourly: hourly}}
 	base, err := d.baseOf(keys, chain.Hot(p.Capabilities.Family))
 	if err != nil {
 		return nil, fmt.Errorf("derive the hot address of %q: %w", id, err)
@@ -81,8 +82,8 @@ func newDesk(keys *Keys, id bursar.ChainID, p Policy) (*desk, error) {
 	return d, nil
 }
 
-// canonicalHourly returns the hourly limits by canonical contract, as an unsigned transaction's contents name it: under another spelling
-// a limit would bound nothing.
+// canonicalHourly returns the hourly limits by canonical contract, as an unsigned transaction's contents name it: under
+// another spelling a limit would bound nothing.
 func (p Policy) canonicalHourly(id bursar.ChainID) (map[string]bursar.Amount, error) {
 	hourly := map[string]bursar.Amount{}
 	for contract, limit := range p.Hourly {
@@ -102,7 +103,7 @@ func (p Policy) canonicalHourly(id bursar.ChainID) (map[string]bursar.Amount, er
 }
 
 // baseOf returns the address that a key has on this chain.
-func (d *desk) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
+func (d *chainPolicy) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
 	if ref.Family != d.Capabilities.Family {
 		return "", fmt.Errorf("%w: family %q on a chain of %q", ErrBadKeyRef, ref.Family, d.Capabilities.Family)
 	}
@@ -121,6 +122,6 @@ func (d *desk) baseOf(keys *Keys, ref chain.KeyRef) (string, error) {
 }
 
 // returnsHome reports whether a payment goes to the hot address itself, where no memo can lead it astray.
-func (d *desk) returnsHome(p chain.Payment) bool {
+func (d *chainPolicy) returnsHome(p chain.Payment) bool {
 	return p.Address == bursar.Address{Base: d.hot.Base}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// PublicKeys is all that creating addresses takes, as JSON. It spends nothing, and yet links every address to its owner:
-// it is to be kept from strangers.
+// PublicKeys is all that creating addresses takes, as JSON. It spends nothing, and yet links every address to its
+// owner: it is to be kept from strangers.
 type PublicKeys struct {
 	Version     int                      `json:"version"`
 	Network     Network                  `json:"network"`
@@ -30,7 +30,8 @@ var (
 	ErrBadPublicKeys = errors.New("the exported public keys are not usable")
 )
 
-// Deriver makes the public keys of the secp256k1 families without the seed. It is immutable and safe for concurrent use.
+// Deriver makes the public keys of the secp256k1 families without the seed. It is immutable and safe for concurrent
+// use.
 type Deriver struct {
 	network     Network
 	fingerprint string

@@ -70,7 +70,8 @@ func TestExportPublic(t *testing.T) {
 			t.Fatalf("read back with %v", err)
 		}
 		for _, family := range Families(chain.Secp256k1) {
-			if got, want := mustPublic(t, d, chain.Hot(family)), mustPublic(t, keys, chain.Hot(family)); !bytes.Equal(got, want) {
+			if got, want := mustPublic(t, d, chain.Hot(family)),
+				mustPublic(t, keys, chain.Hot(family)); !bytes.Equal(got, want) {
 				t.Errorf("hot key of %s is %x, want %x", family, got, want)
 			}
 		}

@@ -30,16 +30,16 @@ const (
 	ReasonAltered      Reason = "altered_on_joining" // the signed transaction is not the one that was inspected
 )
 
-// RefusalError says that an outgoing transaction was not signed, or that what was signed is withheld. Its text holds addresses and
-// amounts and no secret.
+// RefusalError says that an outgoing transaction was not signed, or that what was signed is withheld. Its text holds
+// addresses and amounts and no secret.
 type RefusalError struct {
-	Chain  bursar.ChainID
-	Spend  bursar.ID // the order's
-	Reason Reason
-	Detail string
+	Chain      bursar.ChainID
+	OutgoingID bursar.ID // the order's
+	Reason     Reason
+	Detail     string
 }
 
 // Error returns the reason and the detail.
 func (e *RefusalError) Error() string {
-	return fmt.Sprintf("the signer refuses spend %s on %s: %s: %s", e.Spend, e.Chain, e.Reason, e.Detail)
+	return fmt.Sprintf("the signer refuses spend %s on %s: %s: %s", e.OutgoingID, e.Chain, e.Reason, e.Detail)
 }

@@ -45,21 +45,23 @@ func (b *bench) wantRefusals(tests []refusalTest) {
 func TestRefusesOrders(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	coins, nonce := b.withCoins, b.withNonce
+	utxoRequest, nonce := b.withUTXOs, b.withNonce
 	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
-		{"unknown chain", ReasonUnknownChain, coins, func(r *request) { r.chain = "dogecoin" }},
-		{"no kind", ReasonOrder, coins, func(r *request) { r.order.Kind = "" }},
+		{"unknown chain", ReasonUnknownChain, utxoRequest, func(r *request) { r.chain = "dogecoin" }},
+		{"no kind", ReasonOrder, utxoRequest, func(r *request) { r.order.Kind = "" }},
 		{"unknown kind", ReasonOrder, nonce, func(r *request) { r.order.Kind = "gift" }},
-		{"no payment", ReasonOrder, coins, func(r *request) { r.order.Payments = nil }},
-		{"too many payments", ReasonOrder, nonce, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments...) }},
-		{"nothing to pay", ReasonOrder, coins, func(r *request) { r.order.Payments[0].Amount = bursar.Amount{} }},
-		{"nobody to pay", ReasonOrder, coins, func(r *request) { r.order.Payments[0].Address = bursar.Address{} }},
-		{"to the hot address", ReasonOwnAddress, coins, func(r *request) {
+		{"no payment", ReasonOrder, utxoRequest, func(r *request) { r.order.Payments = nil }},
+		{"too many payments", ReasonOrder, nonce, func(r *request) {
+			r.order.Payments = append(r.order.Payments, r.order.Payments...)
+		}},
+		{"nothing to pay", ReasonOrder, utxoRequest, func(r *request) { r.order.Payments[0].Amount = bursar.Amount{} }},
+		{"nobody to pay", ReasonOrder, utxoRequest, func(r *request) { r.order.Payments[0].Address = bursar.Address{} }},
+		{"to the hot address", ReasonOwnAddress, utxoRequest, func(r *request) {
 			r.order.Payments[0] = pay(r.order.Change.Base, 50)
 			r.contents.Payments[1] = pay(r.order.Change.Base, 50)
 		}},
-		{"to the hot address, as change would be", ReasonOwnAddress, coins, func(r *request) {
+		{"to the hot address, as change would be", ReasonOwnAddress, utxoRequest, func(r *request) {
 			r.order.Payments = []chain.Payment{pay(r.order.Change.Base, 50)}
 			r.contents.Payments = r.order.Payments
 		}},
@@ -72,14 +74,16 @@ func TestRefusesOrders(t *testing.T) {
 			r.order.Payments[0].Address.Base = deposit.Base
 			r.contents.Payments, r.contents.Inputs[0].Source = r.order.Payments, deposit
 		}},
-		{"to an input", ReasonOwnAddress, coins, func(r *request) {
+		{"to an input", ReasonOwnAddress, utxoRequest, func(r *request) {
 			r.order.Payments[0].Address.Base = r.contents.Inputs[0].Source.Base
 			r.contents.Payments[1] = r.order.Payments[0]
 		}},
-		{"change to a deposit address", ReasonChange, coins, func(r *request) { r.order.Change = r.contents.Inputs[0].Source }},
-		{"change to a stranger", ReasonChange, coins, func(r *request) { r.order.Change.Base = "mallory" }},
-		{"change nowhere", ReasonChange, coins, func(r *request) { r.order.Change = chain.Source{} }},
-		{"change by another key", ReasonChange, coins, func(r *request) { r.order.Change.Key.Index = 1 }},
+		{"change to a deposit address", ReasonChange, utxoRequest, func(r *request) {
+			r.order.Change = r.contents.Inputs[0].Source
+		}},
+		{"change to a stranger", ReasonChange, utxoRequest, func(r *request) { r.order.Change.Base = "mallory" }},
+		{"change nowhere", ReasonChange, utxoRequest, func(r *request) { r.order.Change = chain.Source{} }},
+		{"change by another key", ReasonChange, utxoRequest, func(r *request) { r.order.Change.Key.Index = 1 }},
 		{"payer unknown", ReasonSource, nonce, func(r *request) { r.order.From = chain.Source{} }},
 		{"payer of another key", ReasonSource, nonce, func(r *request) { r.order.From.Key.Index = 1 }},
 		{"payer of another family", ReasonSource, nonce, func(r *request) { r.order.From.Key.Family = FamilyTron }},
@@ -91,7 +95,7 @@ func TestRefusesOrders(t *testing.T) {
 func TestRefusesOwnMovements(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	coins, sweep, topUp := b.withCoins, b.sweep, b.topUp
+	utxoRequest, sweep, topUp := b.withUTXOs, b.sweep, b.topUp
 	deposit := b.source(FamilyEVM, chain.DepositBranch, 4)
 	b.wantRefusals([]refusalTest{
 		{"a sweep elsewhere", ReasonOrder, sweep, func(r *request) {
@@ -123,7 +127,7 @@ func TestRefusesOwnMovements(t *testing.T) {
 		}},
 		{"gas with a memo", ReasonOrder, topUp, func(r *request) { r.order.Payments[0].Address.HasMemo = true }},
 		{"gas without a key", ReasonSource, topUp, func(r *request) { r.order.Change = chain.Source{} }},
-		{"gas on a chain of coins", ReasonOrder, coins, func(r *request) {
+		{"gas on a chain of coins", ReasonOrder, utxoRequest, func(r *request) {
 			r.order.Kind, r.order.Payments = chain.KindGasTopUp, r.order.Payments[:1]
 		}},
 		{"gas that a deposit address gives itself", ReasonOrder, topUp, func(r *request) { r.order.From = r.order.Change }},
@@ -133,42 +137,54 @@ func TestRefusesOwnMovements(t *testing.T) {
 func TestRefusesContents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	coins, nonce, sweep, topUp, ed := b.withCoins, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
+	utxoRequest, nonce, sweep, topUp, ed := b.withUTXOs, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
 	hot := b.source(FamilyBitcoin, chain.OwnBranch, 0)
 	b.wantRefusals([]refusalTest{
-		{"no bytes", ReasonTooLarge, coins, func(r *request) { r.draft.Bytes = []byte{} }},
-		{"too many bytes", ReasonTooLarge, coins, func(r *request) { r.draft.Bytes = make([]byte, maxUnsigned+1) }},
-		{"no transaction", ReasonUnreadable, coins, func(r *request) { r.draft.Bytes = []byte("{") }},
+		{"no bytes", ReasonTooLarge, utxoRequest, func(r *request) { r.unsigned.Bytes = []byte{} }},
+		{"too many bytes", ReasonTooLarge, utxoRequest, func(r *request) { r.unsigned.Bytes = make([]byte, maxUnsigned+1) }},
+		{"no transaction", ReasonUnreadable, utxoRequest, func(r *request) { r.unsigned.Bytes = []byte("{") }},
 		{"no input", ReasonTooLarge, nonce, func(r *request) { r.contents.Inputs = nil }},
-		{"too many inputs", ReasonTooLarge, coins, func(r *request) {
-			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: hot, Digest: digest(3)}, chain.Input{Source: hot, Digest: digest(4)})
-			r.draft.Reservations = append(r.draft.Reservations, "c:0", "d:0")
+		{"too many inputs", ReasonTooLarge, utxoRequest, func(r *request) {
+			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: hot, Digest: digest(3)},
+				chain.Input{Source: hot, Digest: digest(4)})
+			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0", "d:0")
 		}},
-		{"no output", ReasonTooLarge, coins, func(r *request) { r.contents.Payments = nil }},
-		{"too many outputs", ReasonTooLarge, coins, func(r *request) {
+		{"no output", ReasonTooLarge, utxoRequest, func(r *request) { r.contents.Payments = nil }},
+		{"too many outputs", ReasonTooLarge, utxoRequest, func(r *request) {
 			r.contents.Payments = append(r.contents.Payments, pay("x", 1), pay("y", 1), pay("z", 1))
 		}},
-		{"a payment missing", ReasonUnpaid, coins, func(r *request) { r.contents.Payments = r.contents.Payments[1:] }},
-		{"one unit less", ReasonUnpaid, coins, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(199) }},
+		{"a payment missing", ReasonUnpaid, utxoRequest, func(r *request) { r.contents.Payments = r.contents.Payments[1:] }},
+		{"one unit less", ReasonUnpaid, utxoRequest, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(199) }},
 		{"one unit more", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(8) }},
 		{"to somebody else", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Address.Base = "mallory" }},
 		{"another token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "forgery" }},
 		{"coin for token", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Contract = "" }},
 		{"a memo added", ReasonUnpaid, nonce, func(r *request) { r.contents.Payments[0].Address.HasMemo = true }},
-		{"amounts exchanged", ReasonUnpaid, coins, func(r *request) {
-			r.contents.Payments[0].Amount, r.contents.Payments[1].Amount = r.contents.Payments[1].Amount, r.contents.Payments[0].Amount
+		{"amounts exchanged", ReasonUnpaid, utxoRequest, func(r *request) {
+			r.contents.Payments[0].Amount, r.contents.Payments[1].Amount = r.contents.Payments[1].Amount,
+				r.contents.Payments[0].Amount
 		}},
-		{"paid once of twice", ReasonUnpaid, coins, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments[0]) }},
-		{"paid twice of once", ReasonExternal, coins, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("alice", 100)) }},
-		{"paid twice by nonce", ReasonExternal, nonce, func(r *request) { r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0]) }},
-		{"something beside", ReasonExternal, coins, func(r *request) { r.contents.Payments[2] = pay("mallory", 50) }},
-		{"change to a deposit address", ReasonExternal, coins, func(r *request) {
+		{"paid once of twice", ReasonUnpaid, utxoRequest, func(r *request) {
+			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+		}},
+		{"paid twice of once", ReasonExternal, utxoRequest, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, pay("alice", 100))
+		}},
+		{"paid twice by nonce", ReasonExternal, nonce, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
+		}},
+		{"something beside", ReasonExternal, utxoRequest, func(r *request) { r.contents.Payments[2] = pay("mallory", 50) }},
+		{"change to a deposit address", ReasonExternal, utxoRequest, func(r *request) {
 			r.contents.Payments[2].Address.Base = r.contents.Inputs[0].Source.Base
 		}},
-		{"change with a memo", ReasonExternal, coins, func(r *request) { r.contents.Payments[2].Address.HasMemo = true }},
-		{"change in tokens", ReasonExternal, coins, func(r *request) { r.contents.Payments[2].Contract = "token" }},
-		{"change twice", ReasonChange, coins, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay(hot.Base, 1)) }},
-		{"change of the same amount twice", ReasonChange, coins, func(r *request) {
+		{"change with a memo", ReasonExternal, utxoRequest, func(r *request) {
+			r.contents.Payments[2].Address.HasMemo = true
+		}},
+		{"change in tokens", ReasonExternal, utxoRequest, func(r *request) { r.contents.Payments[2].Contract = "token" }},
+		{"change twice", ReasonChange, utxoRequest, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, pay(hot.Base, 1))
+		}},
+		{"change of the same amount twice", ReasonChange, utxoRequest, func(r *request) {
 			r.contents.Payments = append(r.contents.Payments, r.contents.Payments[2])
 		}},
 		{"change by nonce", ReasonExternal, nonce, func(r *request) {
@@ -182,49 +198,74 @@ func TestRefusesContents(t *testing.T) {
 			r.contents.Payments = []chain.Payment{r.contents.Payments[0], r.contents.Payments[0]}
 		}},
 		{"a sweep of fewer tokens", ReasonUnpaid, ed, func(r *request) { r.contents.Payments[0].Amount = bursar.Units(69) }},
-		{"a sweep with a tip", ReasonExternal, ed, func(r *request) { r.contents.Payments = append(r.contents.Payments, pay("mallory", 1)) }},
-		{"gas elsewhere", ReasonUnpaid, topUp, func(r *request) { r.contents.Payments = []chain.Payment{pay("mallory", 30)} }},
-		{"more gas", ReasonUnpaid, topUp, func(r *request) { r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 31)} }},
+		{"a sweep with a tip", ReasonExternal, ed, func(r *request) {
+			r.contents.Payments = append(r.contents.Payments, pay("mallory", 1))
+		}},
+		{"gas elsewhere", ReasonUnpaid, topUp, func(r *request) {
+			r.contents.Payments = []chain.Payment{pay("mallory", 30)}
+		}},
+		{"more gas", ReasonUnpaid, topUp, func(r *request) {
+			r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 31)}
+		}},
 	})
 }
 
 func TestRefusesInputsAndFees(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	coins, nonce, sweep, ed := b.withCoins, b.withNonce, b.sweep, b.sweepOnEd25519
+	utxoRequest, nonce, sweep, ed := b.withUTXOs, b.withNonce, b.sweep, b.sweepOnEd25519
 	other := b.source(FamilySolana, chain.DepositBranch, 2)
 	b.wantRefusals([]refusalTest{
-		{"an input of a stranger", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Base = "mallory" }},
-		{"an input of another key", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Key.Index = 2 }},
-		{"an input of another family", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Key.Family = FamilyLitecoin }},
-		{"an input of an unknown branch", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Key.Branch = 2 }},
-		{"an input above the tree", ReasonSource, coins, func(r *request) { r.contents.Inputs[0].Source.Key.Index = hardened }},
-		{"another payer", ReasonSource, nonce, func(r *request) { r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.DepositBranch, 4) }},
+		{"an input of a stranger", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Base = "mallory"
+		}},
+		{"an input of another key", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Key.Index = 2
+		}},
+		{"an input of another family", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Key.Family = FamilyLitecoin
+		}},
+		{"an input of an unknown branch", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Key.Branch = 2
+		}},
+		{"an input above the tree", ReasonSource, utxoRequest, func(r *request) {
+			r.contents.Inputs[0].Source.Key.Index = hardened
+		}},
+		{"another payer", ReasonSource, nonce, func(r *request) {
+			r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.DepositBranch, 4)
+		}},
 		{"hot in the payer's place", ReasonSource, sweep, func(r *request) {
 			r.contents.Inputs[0].Source = b.source(FamilyEVM, chain.OwnBranch, 0)
 		}},
 		{"a third signer", ReasonSource, ed, func(r *request) {
 			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: other, Digest: r.contents.Inputs[0].Digest})
 		}},
-		{"a short digest", ReasonDigest, coins, func(r *request) { r.contents.Inputs[1].Digest = digest(1)[1:] }},
+		{"a short digest", ReasonDigest, utxoRequest, func(r *request) { r.contents.Inputs[1].Digest = digest(1)[1:] }},
 		{"a long digest", ReasonDigest, nonce, func(r *request) { r.contents.Inputs[0].Digest = append(digest(1), 1) }},
-		{"no digest", ReasonDigest, coins, func(r *request) { r.contents.Inputs[0].Digest = nil }},
+		{"no digest", ReasonDigest, utxoRequest, func(r *request) { r.contents.Inputs[0].Digest = nil }},
 		{"no message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = nil }},
 		{"a long message", ReasonDigest, ed, func(r *request) { r.contents.Inputs[0].Digest = make([]byte, maxMessage+1) }},
-		{"an input twice", ReasonDigest, coins, func(r *request) { r.contents.Inputs[0] = r.contents.Inputs[1] }},
-		{"a coin unclaimed", ReasonReservations, coins, func(r *request) { r.draft.Reservations = r.draft.Reservations[:1] }},
-		{"a coin claimed twice", ReasonReservations, coins, func(r *request) { r.draft.Reservations[1] = r.draft.Reservations[0] }},
-		{"a claim too many", ReasonReservations, coins, func(r *request) { r.draft.Reservations = append(r.draft.Reservations, "c:0") }},
-		{"fee understated", ReasonFee, coins, func(r *request) { r.draft.Fee = bursar.Units(799) }},
-		{"fee above the order's", ReasonFee, coins, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
-		{"fee above the policy's", ReasonFee, coins, func(r *request) {
-			r.order.MaxFee, r.draft.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(5000), bursar.Units(5000), bursar.Units(1001), 5000
+		{"an input twice", ReasonDigest, utxoRequest, func(r *request) { r.contents.Inputs[0] = r.contents.Inputs[1] }},
+		{"a coin unclaimed", ReasonReservations, utxoRequest, func(r *request) {
+			r.unsigned.Reservations = r.unsigned.Reservations[:1]
 		}},
-		{"rate above the policy's", ReasonRate, coins, func(r *request) { r.contents.Weight = 159 }},
-		{"rate above by a fraction", ReasonRate, coins, func(r *request) {
-			r.contents.Fee, r.contents.Weight, r.draft.Fee = bursar.Units(801), 160, bursar.Units(801)
+		{"a coin claimed twice", ReasonReservations, utxoRequest, func(r *request) {
+			r.unsigned.Reservations[1] = r.unsigned.Reservations[0]
 		}},
-		{"no weight", ReasonRate, coins, func(r *request) { r.contents.Weight = 0 }},
+		{"a claim too many", ReasonReservations, utxoRequest, func(r *request) {
+			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
+		}},
+		{"fee understated", ReasonFee, utxoRequest, func(r *request) { r.unsigned.Fee = bursar.Units(799) }},
+		{"fee above the order's", ReasonFee, utxoRequest, func(r *request) { r.order.MaxFee = bursar.Units(799) }},
+		{"fee above the policy's", ReasonFee, utxoRequest, func(r *request) {
+			r.order.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(5000), bursar.Units(5000),
+				bursar.Units(1001), 5000
+		}},
+		{"rate above the policy's", ReasonRate, utxoRequest, func(r *request) { r.contents.Weight = 159 }},
+		{"rate above by a fraction", ReasonRate, utxoRequest, func(r *request) {
+			r.contents.Fee, r.contents.Weight, r.unsigned.Fee = bursar.Units(801), 160, bursar.Units(801)
+		}},
+		{"no weight", ReasonRate, utxoRequest, func(r *request) { r.contents.Weight = 0 }},
 		{"no fee limit", ReasonFee, nonce, func(r *request) { r.order.MaxFee = bursar.Amount{} }},
 	})
 }
@@ -237,7 +278,7 @@ func TestRefusesOverflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.wantRefusals([]refusalTest{{"an overflowing sweep", ReasonExternal, b.withCoins, func(r *request) {
+	b.wantRefusals([]refusalTest{{"an overflowing sweep", ReasonExternal, b.withUTXOs, func(r *request) {
 		p := pay(r.order.Change.Base, 1)
 		p.Amount = half
 		r.order.Kind, r.order.Payments = chain.KindSweep, []chain.Payment{p}
@@ -257,7 +298,7 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 	}
 	for name, alter := range tests {
 		b := newBench(t, func(p *Policy) { p.Signable = fakeChain{curve: p.Capabilities.Curve, alter: alter} })
-		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withCoins, func(*request) {}}})
+		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withUTXOs, func(*request) {}}})
 	}
 	rereads := map[string]func(*chain.Contents){
 		"reads otherwise":      func(c *chain.Contents) { c.Payments[0].Address.Base = "mallory" },
@@ -267,12 +308,14 @@ func TestRefusesAlteredTransactions(t *testing.T) {
 	}
 	for name, reread := range rereads {
 		b := newBench(t, func(p *Policy) { p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, reread} })
-		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withCoins, func(*request) {}}})
+		b.wantRefusals([]refusalTest{{name, ReasonAltered, b.withUTXOs, func(*request) {}}})
 	}
 	b := newBench(t, func(p *Policy) {
-		p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, func(c *chain.Contents) { c.Inputs, c.Weight = nil, 0 }}
+		p.Signable = readingChain{fakeChain{curve: p.Capabilities.Curve}, func(c *chain.Contents) {
+			c.Inputs, c.Weight = nil, 0
+		}}
 	})
-	if _, err := b.sign(b.withCoins()); err != nil {
+	if _, err := b.sign(b.withUTXOs()); err != nil {
 		t.Errorf("a transaction that reads the same: %v", err)
 	}
 }
@@ -282,5 +325,5 @@ func TestRefusesBadHardware(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	b.keys.secret.open().private[FamilyBitcoin][chain.OwnBranch].SetInt(7)
-	b.wantRefusals([]refusalTest{{"a broken key", ReasonSignature, b.withCoins, func(*request) {}}})
+	b.wantRefusals([]refusalTest{{"a broken key", ReasonSignature, b.withUTXOs, func(*request) {}}})
 }

@@ -31,7 +31,8 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 		"keys": b.keys, "keys by value": *b.keys, "signer": b.signer, "signer by value": *b.signer,
 	}
 	secrets := knownSecrets(t, b.keys)
-	if text, err := m.MarshalText(); err != nil || string(text) != hidden || m.String() != hidden || p.GoString() != hidden {
+	if text, err := m.MarshalText(); err != nil || string(text) != hidden || m.String() != hidden ||
+		p.GoString() != hidden {
 		t.Errorf("as text a mnemonic is %s (%v), %s, a passphrase %s", text, err, m.String(), p.GoString())
 	}
 	for name, value := range values {
@@ -76,7 +77,8 @@ func knownSecrets(t *testing.T, keys *Keys) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secrets := []string{"winner", "correct horse", hex.EncodeToString([]byte("winner")), hex.EncodeToString([]byte("horse"))}
+	secrets := []string{"winner", "correct horse", hex.EncodeToString([]byte("winner")),
+		hex.EncodeToString([]byte("horse"))}
 	raw := [][]byte{seed, keys.secret.open().webhook[:]}
 	for _, tree := range keys.secret.open().trees {
 		raw = append(raw, tree.key[:], tree.code[:])
@@ -84,9 +86,8 @@ func knownSecrets(t *testing.T, keys *Keys) []string {
 	for _, scalars := range keys.secret.open().private {
 		scalar := scalars[0].Bytes()
 		raw = append(raw, scalar[:])
-		for _, limb := range strings.Fields(strings.Trim(fmt.Sprintf("%d", scalars[0]), "{[]}")) {
-			secrets = append(secrets, limb) // as fmt would print the number's inside
-		}
+		// as fmt would print the number's inside
+		secrets = append(secrets, strings.Fields(strings.Trim(fmt.Sprintf("%d", scalars[0]), "{[]}"))...)
 	}
 	for _, b := range raw {
 		decimal := strings.Trim(fmt.Sprint(b[:4]), "[]")

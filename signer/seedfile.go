@@ -26,7 +26,8 @@ const (
 var (
 	ErrWrongPassphrase = errors.New("the passphrase does not open the seed file: " +
 		"check BURSAR_PASSPHRASE or BURSAR_PASSPHRASE_FILE, and that the file is the one sealed with it")
-	ErrSeedFile        = errors.New("the seed file is damaged or is no seed file: restore it from its backup, or from the words")
+	ErrSeedFile = errors.New("the seed file is damaged or is no seed file: restore it from its backup, or from " +
+		"the words")
 	ErrSeedFileVersion = errors.New("the seed file was written by a newer version")
 )
 

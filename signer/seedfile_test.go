@@ -35,7 +35,8 @@ func mustSeal(t testing.TB, text, passphrase string) []byte {
 func TestSealOpen(t *testing.T) {
 	t.Parallel()
 	sealed := mustSeal(t, legal, "correct horse")
-	if !bytes.HasPrefix(sealed, []byte("-----BEGIN AGE ENCRYPTED FILE-----\n")) || bytes.Contains(sealed, []byte("winner")) {
+	if !bytes.HasPrefix(sealed, []byte("-----BEGIN AGE ENCRYPTED FILE-----\n")) ||
+		bytes.Contains(sealed, []byte("winner")) {
 		t.Errorf("the file is %s", sealed)
 	}
 	m, err := Open(sealed, mustPassphrase(t, "correct horse"))
@@ -43,7 +44,8 @@ func TestSealOpen(t *testing.T) {
 		t.Errorf("opened into %q, %v", m.Reveal(), err)
 	}
 	crlf := bytes.ReplaceAll(sealed, []byte("\n"), []byte("\r\n"))
-	if m, err := Open(append([]byte("\r\n\n"), append(crlf, "\n\n"...)...), mustPassphrase(t, "correct horse")); err != nil || m.Reveal() != legal {
+	if m, err := Open(append([]byte("\r\n\n"), append(crlf, "\n\n"...)...),
+		mustPassphrase(t, "correct horse")); err != nil || m.Reveal() != legal {
 		t.Errorf("a copy with other line ends opens into %q, %v", m.Reveal(), err)
 	}
 }

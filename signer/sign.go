@@ -41,8 +41,8 @@ func signDigest(private *btcec.PrivateKey, public chain.PublicKey, digest []byte
 	return plain(ecdsa.SignCompact(private, digest, true), public, digest)
 }
 
-// plain turns a signature in the compact form into R, S and the recovery id, or refuses one that does not verify or that
-// nodes would not relay.
+// plain turns a signature in the compact form into R, S and the recovery id, or refuses one that does not verify or
+// that nodes would not relay.
 func plain(compact []byte, public chain.PublicKey, digest []byte) ([]byte, error) {
 	recovered, _, err := ecdsa.RecoverCompact(compact, digest) // verifies R, S and the recovery id at once
 	if err != nil || !bytes.Equal(public, recovered.SerializeCompressed()) {

@@ -15,7 +15,7 @@ func (c *check) signed(tx chain.SignedTx) error {
 	if err := c.changeIsKept(tx.Change); err != nil {
 		return err
 	}
-	reader, able := c.desk.Signable.(SignedReader)
+	reader, able := c.policy.Signable.(SignedReader)
 	if !able {
 		return nil
 	}
@@ -36,11 +36,12 @@ func (c *check) changeIsKept(change []chain.UTXO) error {
 	for _, p := range c.contents.Payments {
 		outputs[p]++
 	}
-	for _, coin := range change {
-		p := chain.Payment{Amount: coin.Amount}
-		p.Address.Base = coin.Source.Base
-		if !coin.Source.Is(c.desk.hot) || outputs[p] == 0 {
-			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", coin.Outpoint, coin.Amount, coin.Source.Base)
+	for _, utxo := range change {
+		p := chain.Payment{Amount: utxo.Amount}
+		p.Address.Base = utxo.Source.Base
+		if !utxo.Source.Is(c.policy.hot) || outputs[p] == 0 {
+			return c.refuse(ReasonAltered, "change %s of %s to %s was not inspected", utxo.Outpoint, utxo.Amount,
+				utxo.Source.Base)
 		}
 		outputs[p]--
 	}

@@ -15,20 +15,20 @@ import (
 // halted, and what left within the last hour, where a policy limits that.
 type Signer struct {
 	redacted
-	keys  *Keys
-	desks map[bursar.ChainID]*desk
-	halts *halts
+	keys     *Keys
+	policies map[bursar.ChainID]*chainPolicy
+	halts    *halts
 }
 
 // New returns a signer for the chains that have a policy. The error is ErrBadPolicy, or one of deriving a hot address.
 func New(keys *Keys, policies map[bursar.ChainID]Policy) (*Signer, error) {
-	s := &Signer{keys: keys, desks: map[bursar.ChainID]*desk{}, halts: &halts{}}
+	s := &Signer{keys: keys, policies: map[bursar.ChainID]*chainPolicy{}, halts: &halts{}}
 	for id, policy := range policies {
-		d, err := newDesk(keys, id, policy)
+		d, err := newChainPolicy(keys, id, policy)
 		if err != nil {
 			return nil, err
 		}
-		s.desks[id] = d
+		s.policies[id] = d
 	}
 	return s, nil
 }
@@ -51,24 +51,26 @@ type SignedReader interface {
 	InspectSigned(raw []byte) (chain.Contents, error)
 }
 
-// Sign reads the unsigned transaction's bytes, holds them against the order and the policy, and signs. It is repeatable: the same order
-// and draft give the same transaction. A *RefusalError means that this draft is never to be signed as it stands; any
-// other error is one of the context or of a key.
+// Sign reads the unsigned transaction's bytes, holds them against the order and the policy, and signs. It is
+// repeatable: the same order and draft give the same transaction. A *RefusalError means that this draft is never to be
+// signed as it stands; any other error is one of the context or of a key.
 //
 // A withdrawal must pay the order's payments, each as often as it stands there, and nothing else but at most one change
-// output to our hot address, on a chain that uses the UTXO model. A sweep must pay our hot address only: a token exactly,
-// the native asset up to the order's amount. A gas top-up must pay exactly the order to a deposit address of ours,
-// which Order.Change names with its key, since a chain that uses the account model has no change.
-func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
-	d := s.desks[id]
+// output to our hot address, on a chain that uses the UTXO model. A sweep must pay our hot address only: a token
+// exactly, the native asset up to the order's amount. A gas top-up must pay exactly the order to a deposit address of
+// ours, which Order.Change names with its key, since a chain that uses the account model has no change.
+func (s *Signer) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
+	d := s.policies[id]
 	if d == nil {
 		return chain.SignedTx{}, &RefusalError{id, order.ID, ReasonUnknownChain, "no policy allows it"}
 	}
 	if err := s.mayLeave(id, order); err != nil {
 		return chain.SignedTx{}, err
 	}
-	draft.Reservations, draft.Bytes = slices.Clone(draft.Reservations), bytes.Clone(draft.Bytes)
-	c := &check{desk: d, keys: s.keys, order: order, draft: draft, bases: map[chain.KeyRef]string{}}
+	unsigned.Reservations, unsigned.Bytes = slices.Clone(unsigned.Reservations), bytes.Clone(unsigned.Bytes)
+	c := &check{policy: d, keys: s.keys, order: order, unsigned: unsigned, bases: map[chain.KeyRef]string{}}
 	if err := c.run(); err != nil {
 		return chain.SignedTx{}, err
 	}
@@ -98,9 +100,9 @@ func (s *Signer) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequ
 
 // join assembles the transaction from a copy of the unsigned transaction and looks at the result.
 func (c *check) join(signatures [][]byte) (chain.SignedTx, error) {
-	copied := c.draft
-	copied.Reservations, copied.Bytes = slices.Clone(c.draft.Reservations), bytes.Clone(c.draft.Bytes)
-	tx, err := c.desk.Signable.Assemble(copied, signatures)
+	copied := c.unsigned
+	copied.Reservations, copied.Bytes = slices.Clone(c.unsigned.Reservations), bytes.Clone(c.unsigned.Bytes)
+	tx, err := c.policy.Signable.Assemble(copied, signatures)
 	if err != nil {
 		return chain.SignedTx{}, c.refuse(ReasonAltered, "the adapter cannot join its signatures: %v", err)
 	}

@@ -18,30 +18,31 @@ import (
 func TestSigns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	coins, nonce, sweep, topUp, ed := b.withCoins, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
+	utxoRequest, nonce, sweep, topUp, ed := b.withUTXOs, b.withNonce, b.sweep, b.topUp, b.sweepOnEd25519
 	tests := []struct {
 		name   string
 		from   func() request
 		change func(*request)
 	}{
-		{"two payments and change", coins, nil},
-		{"without change", coins, func(r *request) { r.contents.Payments = r.contents.Payments[:2] }},
-		{"the same payment twice", coins, func(r *request) {
+		{"two payments and change", utxoRequest, nil},
+		{"without change", utxoRequest, func(r *request) { r.contents.Payments = r.contents.Payments[:2] }},
+		{"the same payment twice", utxoRequest, func(r *request) {
 			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
 			r.contents.Payments = append(r.contents.Payments, r.order.Payments[0])
 		}},
-		{"one address twice, other amounts", coins, func(r *request) {
+		{"one address twice, other amounts", utxoRequest, func(r *request) {
 			r.order.Payments[1].Address = r.order.Payments[0].Address
 			r.contents.Payments[0].Address = r.order.Payments[0].Address
 		}},
-		{"a fee at every limit", coins, func(r *request) {
-			r.order.MaxFee, r.draft.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(1000), bursar.Units(1000), bursar.Units(1000), 200
+		{"a fee at every limit", utxoRequest, func(r *request) {
+			r.order.MaxFee, r.unsigned.Fee, r.contents.Fee, r.contents.Weight = bursar.Units(1000), bursar.Units(1000),
+				bursar.Units(1000), 200
 		}},
-		{"three inputs", coins, func(r *request) {
-			r.draft.Reservations = append(r.draft.Reservations, "c:0")
+		{"three inputs", utxoRequest, func(r *request) {
+			r.unsigned.Reservations = append(r.unsigned.Reservations, "c:0")
 			r.contents.Inputs = append(r.contents.Inputs, chain.Input{Source: r.order.Change, Digest: digest(3)})
 		}},
-		{"coins collected", coins, func(r *request) {
+		{"coins collected", utxoRequest, func(r *request) {
 			r.order.Kind, r.order.Payments = chain.KindSweep, []chain.Payment{pay(r.order.Change.Base, 1000)}
 			r.contents.Payments = []chain.Payment{pay(r.order.Change.Base, 950)}
 		}},
@@ -59,7 +60,8 @@ func TestSigns(t *testing.T) {
 		{"gas", topUp, nil},
 		{"two signatures", ed, nil},
 		{"the hot key alone", ed, func(r *request) {
-			r.order.Kind, r.order.From, r.order.Payments = chain.KindWithdrawal, r.contents.Inputs[0].Source, []chain.Payment{pay("alice", 1)}
+			r.order.Kind, r.order.From, r.order.Payments = chain.KindWithdrawal, r.contents.Inputs[0].Source,
+				[]chain.Payment{pay("alice", 1)}
 			r.contents.Payments, r.contents.Inputs = r.order.Payments, r.contents.Inputs[:1]
 		}},
 	}
@@ -79,19 +81,19 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestSignsOnlyTheOrder makes arbitrary small transactions of arbitrary orders, most of them nearly right: exactly those
-// are signed that pay the order to strangers and return the rest to the hot address in one output.
+// TestSignsOnlyTheOrder makes arbitrary small transactions of arbitrary orders, most of them nearly right: exactly
+// those are signed that pay the order to strangers and return the rest to the hot address in one output.
 func TestSignsOnlyTheOrder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	base := b.withCoins()
+	base := b.withUTXOs()
 	hot, source := base.order.Change.Base, base.contents.Inputs[0].Source.Base
 	payment := rapid.Custom(func(t *rapid.T) chain.Payment {
 		to := rapid.SampledFrom([]string{"alice", "alice", "bob", "bob", "carol", hot, source}).Draw(t, "to")
 		return pay(to, rapid.SampledFrom([]uint64{1, 1, 2, 2, 3, 0}).Draw(t, "amount"))
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		r := b.withCoins()
+		r := b.withUTXOs()
 		r.order.Payments = rapid.SliceOfN(payment, 0, 5).Draw(t, "order")
 		outputs := append(slices.Clone(r.order.Payments), rapid.SliceOfN(payment, 0, 1).Draw(t, "more")...)
 		outputs = outputs[rapid.SampledFrom([]int{0, 0, 0, min(1, len(outputs))}).Draw(t, "dropped"):]
@@ -105,7 +107,8 @@ func TestSignsOnlyTheOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := fits(r, hot, source); want != (err == nil) {
-			t.Fatalf("signed with %v, and that it fits is %v: order %v, outputs %v", err, want, r.order.Payments, r.contents.Payments)
+			t.Fatalf("signed with %v, and that it fits is %v: order %v, outputs %v", err, want, r.order.Payments,
+				r.contents.Payments)
 		}
 	})
 }
@@ -148,9 +151,9 @@ func TestNewRefuses(t *testing.T) {
 		"negative payments":  func(p *Policy) { p.Capabilities.MaxPayments = -1 },
 	}
 	for name, spoil := range tests {
-		p := policyOf(keys, coinChain)
+		p := policyOf(keys, utxoChain)
 		spoil(&p)
-		if s, err := New(keys, map[bursar.ChainID]Policy{coinChain: p}); !errors.Is(err, ErrBadPolicy) || s != nil {
+		if s, err := New(keys, map[bursar.ChainID]Policy{utxoChain: p}); !errors.Is(err, ErrBadPolicy) || s != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -159,29 +162,31 @@ func TestNewRefuses(t *testing.T) {
 func TestSignStopsWithItsContext(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	r := b.withCoins()
+	r := b.withUTXOs()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r.draft.Bytes = []byte(`{}`)
+	r.unsigned.Bytes = []byte(`{}`)
 	var refusal *RefusalError
-	if _, err := b.signer.Sign(ctx, r.chain, r.order, r.draft); !errors.As(err, &refusal) {
+	if _, err := b.signer.Sign(ctx, r.chain, r.order, r.unsigned); !errors.As(err, &refusal) {
 		t.Errorf("a bad draft: %v", err)
 	}
-	good := b.withCoins()
-	good.draft.Bytes = marshal(t, good.contents)
-	if tx, err := b.signer.Sign(ctx, good.chain, good.order, good.draft); !errors.Is(err, context.Canceled) || tx.TxID != "" {
+	good := b.withUTXOs()
+	good.unsigned.Bytes = marshal(t, good.contents)
+	if tx, err := b.signer.Sign(ctx, good.chain, good.order, good.unsigned); !errors.Is(err, context.Canceled) ||
+		tx.TxID != "" {
 		t.Errorf("a good draft: %+v, %v", tx, err)
 	}
 }
 
-// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter scribbles over what it is given.
+// TestSignLeavesItsArguments matters because the core stores the unsigned transaction: the fake adapter scribbles over
+// what it is given.
 func TestSignLeavesItsArguments(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	r := b.withCoins()
-	r.draft.Bytes = marshal(t, r.contents)
-	before := bytes.Clone(r.draft.Bytes)
-	if _, err := b.sign(r); err != nil || !bytes.Equal(r.draft.Bytes, before) {
+	r := b.withUTXOs()
+	r.unsigned.Bytes = marshal(t, r.contents)
+	before := bytes.Clone(r.unsigned.Bytes)
+	if _, err := b.sign(r); err != nil || !bytes.Equal(r.unsigned.Bytes, before) {
 		t.Errorf("the draft was changed (%v)", err)
 	}
 }
@@ -193,7 +198,8 @@ func TestSignerPassesThrough(t *testing.T) {
 	if got := mustPublic(t, b.signer, ref); !bytes.Equal(got, mustPublic(t, b.keys, ref)) {
 		t.Error("another public key")
 	}
-	if !bytes.Equal(b.signer.WebhookSecret(bursar.ID{1}, 2), b.keys.WebhookSecret(bursar.ID{1}, 2)) || b.signer.Fingerprint() != b.keys.Fingerprint() {
+	if !bytes.Equal(b.signer.WebhookSecret(bursar.ID{1}, 2), b.keys.WebhookSecret(bursar.ID{1}, 2)) ||
+		b.signer.Fingerprint() != b.keys.Fingerprint() {
 		t.Error("another webhook secret or fingerprint")
 	}
 }
@@ -201,25 +207,26 @@ func TestSignerPassesThrough(t *testing.T) {
 func TestRefusalText(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	r := b.withCoins()
+	r := b.withUTXOs()
 	r.contents.Payments[0].Address.Base = "mallory"
 	_, err := b.sign(r)
 	var refusal *RefusalError
-	if !errors.As(err, &refusal) || refusal.Chain != coinChain || refusal.Spend != r.order.ID || !strings.Contains(err.Error(), "200") {
+	if !errors.As(err, &refusal) || refusal.Chain != utxoChain || refusal.OutgoingID != r.order.ID ||
+		!strings.Contains(err.Error(), "200") {
 		t.Errorf("refused with %v", err)
 	}
 }
 
 func BenchmarkSign(b *testing.B) {
 	keys := keysOf(b, legal, "", Testnet)
-	s, err := New(keys, map[bursar.ChainID]Policy{coinChain: policyOf(keys, coinChain)})
+	s, err := New(keys, map[bursar.ChainID]Policy{utxoChain: policyOf(keys, utxoChain)})
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := (&bench{t: &testing.T{}, keys: keys, signer: s}).withCoins()
-	r.draft.Bytes = marshal(b, r.contents)
+	r := (&bench{t: &testing.T{}, keys: keys, signer: s}).withUTXOs()
+	r.unsigned.Bytes = marshal(b, r.contents)
 	for b.Loop() {
-		if _, err := s.Sign(b.Context(), r.chain, r.order, r.draft); err != nil {
+		if _, err := s.Sign(b.Context(), r.chain, r.order, r.unsigned); err != nil {
 			b.Fatal(err)
 		}
 	}

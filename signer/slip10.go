@@ -33,12 +33,12 @@ func (s *slip10) child(index uint32) *slip10 {
 }
 
 // slip10Tree returns the key at purpose'/coin' and clears the ones above it.
-func slip10Tree(seed []byte, purpose, coin uint32) *slip10 {
+func slip10Tree(seed []byte, purpose, slip44 uint32) *slip10 {
 	master := slip10Master(seed)
 	defer master.wipe()
 	parent := master.child(purpose)
 	defer parent.wipe()
-	return parent.child(coin)
+	return parent.child(slip44)
 }
 
 // private returns the ed25519 key; the caller clears it.

@@ -25,7 +25,8 @@ func TestASignatureWithAHighSNeverLeaves(t *testing.T) {
 	var s btcec.ModNScalar
 	s.SetByteSlice(compact[33:])
 	high := s.Negate().Bytes()
-	twin := slices.Concat([]byte{31 + ((compact[0] - 31) ^ 1)}, compact[1:33], high[:]) // the other half has the other recovery id
+	twin := slices.Concat([]byte{31 + ((compact[0] - 31) ^ 1)}, compact[1:33],
+		high[:]) // the other half has the other recovery id
 	recovered, _, err := ecdsa.RecoverCompact(twin, digest(5))
 	if err != nil || !bytes.Equal(recovered.SerializeCompressed(), public) {
 		t.Fatalf("the high form does not verify at all: %v", err)
@@ -82,22 +83,25 @@ func TestAnEd25519SignatureThatDoesNotVerifyNeverLeaves(t *testing.T) {
 	}
 }
 
-// What is wrong with an order is refused before one byte of the transaction is read: an adapter that reads wrongly cannot
-// make up for it.
+// What is wrong with an order is refused before one byte of the transaction is read: an adapter that reads wrongly
+// cannot make up for it.
 func TestAnOrderIsRefusedByItself(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	judge := func(r request) error {
-		c := &check{desk: b.signer.desks[r.chain], keys: b.keys, order: r.order, bases: map[chain.KeyRef]string{}}
+		c := &check{policy: b.signer.policies[r.chain], keys: b.keys, order: r.order, bases: map[chain.KeyRef]string{}}
 		return c.orderHolds()
 	}
-	for name, from := range map[string]func() request{"coins": b.withCoins, "nonce": b.withNonce, "sweep": b.sweep, "top-up": b.topUp} {
+	for name, from := range map[string]func() request{"coins": b.withUTXOs, "nonce": b.withNonce, "sweep": b.sweep,
+		"top-up": b.topUp} {
 		if err := judge(from()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, test := range []refusalTest{
-		{"to the hot address", ReasonOwnAddress, b.withCoins, func(r *request) { r.order.Payments[1] = pay(r.order.Change.Base, 50) }},
+		{"to the hot address", ReasonOwnAddress, b.withUTXOs, func(r *request) {
+			r.order.Payments[1] = pay(r.order.Change.Base, 50)
+		}},
 		{"to the payer, who is not hot", ReasonOwnAddress, b.withNonce, func(r *request) {
 			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 			r.order.Payments[0].Address.Base = r.order.From.Base
@@ -107,7 +111,9 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 		}},
 		{"a payer of another key", ReasonSource, b.withNonce, func(r *request) { r.order.From.Key.Index = 9 }},
-		{"gas in two payments", ReasonOrder, b.topUp, func(r *request) { r.order.Payments = append(r.order.Payments, r.order.Payments[0]) }},
+		{"gas in two payments", ReasonOrder, b.topUp, func(r *request) {
+			r.order.Payments = append(r.order.Payments, r.order.Payments[0])
+		}},
 		{"gas for our own branch", ReasonOrder, b.topUp, func(r *request) {
 			r.order.From = b.source(FamilyEVM, chain.DepositBranch, 4)
 			r.order.Change = b.source(FamilyEVM, chain.OwnBranch, 1)
@@ -125,19 +131,22 @@ func TestAnOrderIsRefusedByItself(t *testing.T) {
 	r := several.topUp()
 	r.order.Payments = append(r.order.Payments, r.order.Payments[0])
 	r.contents.Payments = append(r.contents.Payments, r.contents.Payments[0])
-	several.wantRefusals([]refusalTest{{"gas twice where many payments are allowed", ReasonOrder, func() request { return r }, func(*request) {}}})
+	several.wantRefusals([]refusalTest{{"gas twice where many payments are allowed", ReasonOrder, func() request {
+		return r
+	}, func(*request) {}}})
 }
 
 // The limits themselves are allowed.
 func TestLimitsAreInclusive(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	r := b.withCoins()
-	r.draft.Bytes = append(marshal(t, r.contents), bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
+	r := b.withUTXOs()
+	r.unsigned.Bytes = append(marshal(t, r.contents),
+		bytes.Repeat([]byte{' '}, maxUnsigned-len(marshal(t, r.contents)))...)
 	if _, err := b.sign(r); err != nil {
 		t.Errorf("as many bytes as are allowed: %v", err)
 	}
-	r.draft.Bytes = append(r.draft.Bytes, ' ')
+	r.unsigned.Bytes = append(r.unsigned.Bytes, ' ')
 	b.wantRefusals([]refusalTest{{"one byte more", ReasonTooLarge, func() request { return r }, func(*request) {}}})
 	ed := b.sweepOnEd25519()
 	message := bytes.Repeat([]byte{1}, maxMessage)
@@ -150,16 +159,16 @@ func TestLimitsAreInclusive(t *testing.T) {
 }
 
 // A signer that is asked keeps what it was asked: an adapter that writes into its argument changes no caller's draft.
-func TestTheCallersDraftStaysAsItIs(t *testing.T) {
+func TestTheCallersUnsignedTransactionStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	r := b.withCoins()
-	r.draft.Bytes = marshal(t, r.contents)
-	before := bytes.Clone(r.draft.Bytes)
+	r := b.withUTXOs()
+	r.unsigned.Bytes = marshal(t, r.contents)
+	before := bytes.Clone(r.unsigned.Bytes)
 	if _, err := b.sign(r); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(r.draft.Bytes, before) {
+	if !bytes.Equal(r.unsigned.Bytes, before) {
 		t.Error("the fake adapter's note stands in the caller's draft")
 	}
 }
@@ -168,7 +177,7 @@ func TestTheCallersDraftStaysAsItIs(t *testing.T) {
 func TestASignedTransactionThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(p *Policy) { p.Signable = unreadableChain{fakeChain{curve: p.Capabilities.Curve}} })
-	b.wantRefusals([]refusalTest{{"unreadable", ReasonAltered, b.withCoins, func(*request) {}}})
+	b.wantRefusals([]refusalTest{{"unreadable", ReasonAltered, b.withUTXOs, func(*request) {}}})
 }
 
 type unreadableChain struct{ fakeChain }
@@ -181,7 +190,7 @@ func (unreadableChain) InspectSigned([]byte) (chain.Contents, error) {
 func TestAKeyWithoutAnAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	d := *b.signer.desks[coinChain]
+	d := *b.signer.policies[utxoChain]
 	d.Signable = namelessChain{fakeChain{curve: chain.Secp256k1}}
 	if base, err := d.baseOf(b.keys, chain.Hot(FamilyBitcoin)); !errors.Is(err, ErrBadKeyRef) || base != "" {
 		t.Fatalf("%q, %v", base, err)

@@ -140,7 +140,8 @@ func TestSLIP10Vectors(t *testing.T) {
 			key = key.child(step)
 		}
 		public := key.private().Public().(ed25519.PublicKey)
-		if hex.EncodeToString(key.key[:]) != v.Private || hex.EncodeToString(key.code[:]) != v.ChainCode || "00"+hex.EncodeToString(public) != v.Public {
+		if hex.EncodeToString(key.key[:]) != v.Private || hex.EncodeToString(key.code[:]) != v.ChainCode ||
+			"00"+hex.EncodeToString(public) != v.Public {
 			t.Errorf("%s %s gives %x, %x, %x", v.Seed, v.Path, key.key, key.code, public)
 		}
 	}

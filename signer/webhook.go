@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// webhookRoot returns the key that all webhook secrets come from. It stands between them and the seed, so that a service
-// without the seed can be given this root and nothing else.
+// webhookRoot returns the key that all webhook secrets come from. It stands between them and the seed, so that a
+// service without the seed can be given this root and nothing else.
 func webhookRoot(seed []byte) ([sha256.Size]byte, error) {
 	root, err := hkdf.Key(sha256.New, seed, nil, "bursar webhook root v1", sha256.Size)
 	if err != nil {

@@ -114,7 +114,8 @@ func (h *history) stray(e Event) {
 func (h *history) capital(e Event) {
 	currency := h.currency(e.A)
 	c := h.Chain(currency.Chain)
-	h.pay(c, bursar.Address{Base: h.Hot(currency.Chain).Base}, currency.Contract, bursartest.Unit+uint64(e.B)%(4*bursartest.Unit))
+	h.pay(c, bursar.Address{Base: h.Hot(currency.Chain).Base}, currency.Contract,
+		bursartest.Unit+uint64(e.B)%(4*bursartest.Unit))
 }
 
 // again repeats a request whose outcome its customer does not know.
@@ -124,7 +125,8 @@ func (h *history) again(e Event) {
 	}
 }
 
-var workers = []bursartest.Worker{bursartest.Follower, bursartest.Follower, bursartest.Spender, bursartest.Spender, bursartest.Sweeper, bursartest.Opinions}
+var workers = []bursartest.Worker{bursartest.Follower, bursartest.Follower, bursartest.Sender, bursartest.Sender,
+	bursartest.Sweeper, bursartest.Opinions}
 
 // oneStep has a worker of the leader, now and then of one that leads no more, take a step.
 func (h *history) oneStep(e Event) {
@@ -141,7 +143,8 @@ func (h *history) oneStep(e Event) {
 // round has the leader of a chain do all that there is to do once.
 func (h *history) round(e Event) {
 	c := h.chain(e.A)
-	for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Spender, bursartest.Sweeper} {
+	for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Sender,
+		bursartest.Sweeper} {
 		h.step(h.leader(c), c, worker, e.Interrupts)
 	}
 }
@@ -194,7 +197,7 @@ func (h *history) heal(c *sim.Chain) {
 }
 
 func (h *history) nodeFault(e Event) {
-	methods := []sim.Method{sim.Head, sim.After, sim.Draft, sim.Quote, sim.Holdings, sim.Expired, sim.Broadcast}
+	methods := []sim.Method{sim.Head, sim.After, sim.Build, sim.Quote, sim.Holdings, sim.Expired, sim.Broadcast}
 	h.chain(e.A).Fail(methods[int(e.B)%len(methods)], 1+int(e.C%3), nil)
 }
 
@@ -233,8 +236,8 @@ func (h *history) lag(e Event) {
 	}
 }
 
-// lie has an endpoint report a payment in a currency that asks for two opinions, which nobody else knows of. It is the same endpoint
-// each time: two that tell the same lie are as many as are asked.
+// lie has an endpoint report a payment in a currency that asks for two opinions, which nobody else knows of. It is the
+// same endpoint each time: two that tell the same lie are as many as are asked.
 func (h *history) lie(e Event) {
 	for _, w := range h.wallets {
 		if w.currency.CreditQuorum.Endpoints < 2 {
@@ -245,7 +248,8 @@ func (h *history) lie(e Event) {
 		if !h.lied {
 			h.lied, h.liar = true, int(e.B%3)
 		}
-		c.Forge(c.Endpoints()[h.liar].Name, at, chain.Payment{Address: w.address, Contract: w.currency.Contract, Amount: bursar.Units(bursartest.Unit)})
+		c.Forge(c.Endpoints()[h.liar].Name, at,
+			chain.Payment{Address: w.address, Contract: w.currency.Contract, Amount: bursar.Units(bursartest.Unit)})
 		h.log("  endpoint %d forges a payment at %d", h.liar, at)
 		return
 	}
@@ -298,7 +302,8 @@ func (h *history) reorg(e Event) {
 	h.log("  %d blocks replaced without %v and %v", depth, theirs, ours)
 }
 
-// stuck has nothing that pays a usual fee enter a block until the rate falls or the chain heals, and what waited comes back then.
+// stuck has nothing that pays a usual fee enter a block until the rate falls or the chain heals, and what waited comes
+// back then.
 func (h *history) stuck(e Event) {
 	h.chain(e.A).SetRate(1 << 18)
 	h.log("  nothing is confirmed for a while")
@@ -306,7 +311,8 @@ func (h *history) stuck(e Event) {
 
 // jump has the clock of the world, or that of one process, go on by hours or days, and that of a process back as well.
 func (h *history) jump(e Event) {
-	switch by := time.Hour + time.Duration(e.B%120)*time.Minute; e.C % 3 { // a claim on a request lasts as long as a clock is wrong
+	switch by := time.Hour +
+		time.Duration(e.B%120)*time.Minute; e.C % 3 { // a claim on a request lasts as long as a clock is wrong
 	case 0:
 		h.Clock.Advance(24 * by)
 	case 1:

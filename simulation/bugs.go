@@ -11,14 +11,15 @@ type bug struct {
 // bugs are planted one by one to see that the simulation finds them. docs/simulation.md says which seed finds which.
 var bugs = []bug{
 	{"a reversed credit stays on the account", "deposit/reverse.go",
-		"if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {", "if err := error(nil); err != nil {"},
+		"if err := tx.Ledger().Post(ctx, ledger.DepositReversed(d, tx.Now())); err != nil {",
+		"if err := error(nil); err != nil {"},
 	{"nothing is unsettled by a reorg", "outgoing/unsettle.go",
 		"for _, p := range settled {", "for _, p := range settled[:0] {"},
 	{"a withdrawal is taken up by two transactions", "store/withdrawal.go",
 		"AND outgoing_id IS NULL AND currency IN (`+list(len(codes), 2)", "AND currency IN (`+list(len(codes), 2)"},
 	{"a transaction is given up before it is proven dead", "outgoing/send.go",
-		"if gone, err := s.Chain.Expired(ctx, draft, v.TxID); err != nil || !gone {",
-		"if _, err := s.Chain.Expired(ctx, draft, v.TxID); err != nil {"},
+		"if gone, err := s.Chain.Expired(ctx, unsigned, v.TxID); err != nil || !gone {",
+		"if _, err := s.Chain.Expired(ctx, unsigned, v.TxID); err != nil {"},
 	{"a webhook is lost with the worker that took it", "store/event.go",
 		"`UPDATE events SET next_at = $2, attempts = attempts + 1 WHERE number IN (",
 		"`UPDATE events SET next_at = $2 + 1000000000000000, attempts = attempts + 1 WHERE number IN ("},

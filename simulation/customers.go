@@ -12,7 +12,9 @@ import (
 )
 
 // ask sends a request of a customer to a process. One whose outcome is not known stays open.
-func (h *history) ask(n uint32, customer int, path string, body any, interrupts []bursartest.Interrupt, then func(bursartest.Answer)) {
+func (h *history) ask(
+	n uint32, customer int, path string, body any, interrupts []bursartest.Interrupt, then func(bursartest.Answer),
+) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		h.fail(err)
@@ -44,7 +46,8 @@ func (h *history) send(n uint32, r *request, interrupts []bursartest.Interrupt) 
 
 func (h *history) answered(r *request, answer bursartest.Answer) {
 	h.log("  %s %s: %d %s", r.Path, r.Key, answer.Status, answer.Body)
-	if answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusConflict || answer.Status == http.StatusTooManyRequests {
+	if answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusConflict ||
+		answer.Status == http.StatusTooManyRequests {
 		return // it may have happened all the same
 	}
 	i := slices.Index(h.open, r)
@@ -98,7 +101,14 @@ func (h *history) madeWallet(a bursartest.Answer, customer int, currency bursar.
 		h.fail(fmt.Errorf("address %s was given to wallet %s and to wallet %s", text, other, id))
 	}
 	h.given[key] = id
-	h.wallets = append(h.wallets, &wallet{id: id, customer: customer, currency: currency, address: address, hook: hook, number: len(h.wallets)})
+	h.wallets = append(h.wallets, &wallet{
+		id:       id,
+		customer: customer,
+		currency: currency,
+		address:  address,
+		hook:     hook,
+		number:   len(h.wallets),
+	})
 }
 
 // withdraw orders a payment to an outsider that no other order pays.

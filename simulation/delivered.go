@@ -70,7 +70,7 @@ func (h *history) noticedShort(o *order, w bursar.Withdrawal) error {
 		}
 		for _, e := range events {
 			currency := e.Scope == store.HaltCurrency(o.currency.Code)
-			if currency && e.Kind == store.HaltByShortPayout && e.Ref == w.SpendID.String() {
+			if currency && e.Kind == store.HaltByShortPayout && e.Ref == w.OutgoingID.String() {
 				return nil
 			}
 		}

@@ -114,8 +114,8 @@ func raised(text string, by int64) (string, error) {
 // editRounds is how often everything is done once before an edit must have been found.
 const editRounds = 8
 
-// mendEdit insists that an edit is found and that nothing is paid on it, and then has the operator write back what was there.
-// After that the history is judged like any other.
+// mendEdit insists that an edit is found and that nothing is paid on it, and then has the operator write back what was
+// there. After that the history is judged like any other.
 func (h *history) mendEdit() {
 	if h.edited == nil {
 		return

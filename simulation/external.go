@@ -25,8 +25,8 @@ func (h *history) external(e Event) {
 	h.log("  %s is an external spend", id)
 }
 
-// settleExternal resumes the chains that an external spend has halted, as `bursar chain resume` does: the operator bears what it
-// took. One that is not final yet halts on.
+// settleExternal resumes the chains that an external spend has halted, as `bursar chain resume` does: the operator
+// bears what it took. One that is not final yet halts on.
 func (h *history) settleExternal() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID

@@ -39,7 +39,7 @@ type Result struct {
 
 // history is a world with what its customers, payers and operator know of it.
 type history struct {
-	*bursartest.World
+	*bursartest.Harness
 	ctx     context.Context
 	hash    hash.Hash
 	print   io.Writer
@@ -49,8 +49,7 @@ type history struct {
 
 	wallets   []*wallet
 	orders    []*order
-	open      []*request // whose outcome their customer does not know
-	strays    []string
+	open      []*request           // whose outcome their customer does not know
 	given     map[string]bursar.ID // wallet by address
 	requests  int
 	outsides  map[bursar.ChainID][]string // payments of outsiders that a reorganisation may drop
@@ -113,7 +112,8 @@ type request struct {
 func play(p Plan, s Setting) (result Result) {
 	h := &history{ctx: context.Background(), hash: sha256.New(), print: s.Print, given: map[string]bursar.ID{},
 		flows: map[flow][]*outflow{}, final: map[string]bool{}, scanned: scans{}, highest: map[bursar.ChainID]uint64{},
-		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{}, dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
+		externals: map[bursar.ChainID][]string{}, outsides: map[bursar.ChainID][]string{},
+		dropped: map[bursar.ChainID][]string{}, assigned: map[string]int{}}
 	config := bursartest.Config{Seed: p.Seed, Kinds: p.Kinds, Template: s.Template, DB: s.DB, Log: h.log}
 	if s.Service != nil {
 		config.Records = newRecords(s.Service, h.log)
@@ -126,7 +126,7 @@ func play(p Plan, s Setting) (result Result) {
 	if err != nil {
 		return Result{Err: err}
 	}
-	h.World = world
+	h.Harness = world
 	h.run(p)
 	h.fail(world.Close())
 	result = Result{Hash: hex.EncodeToString(h.hash.Sum(nil)), Lines: h.lines, Err: h.failure, Stolen: h.stolen}
@@ -225,7 +225,9 @@ func (h *history) leader(c *sim.Chain) *bursartest.Process {
 
 func (h *history) lead(n uint32, c *sim.Chain) *bursartest.Process {
 	p := h.process(n)
-	if outcome := p.Do("lead", nil, func(ctx context.Context) error { return p.Lead(ctx, c.Capabilities().ID) }); outcome != "ok" {
+	if outcome := p.Do("lead", nil, func(ctx context.Context) error {
+		return p.Lead(ctx, c.Capabilities().ID)
+	}); outcome != "ok" {
 		h.log("  %s does not lead %s: %s", p.Name, c.Capabilities().ID, outcome)
 	}
 	return p
@@ -242,7 +244,9 @@ func (h *history) currency(n uint32) bursar.Currency {
 }
 
 // step takes a step of a worker.
-func (h *history) step(p *bursartest.Process, c *sim.Chain, worker bursartest.Worker, interrupts []bursartest.Interrupt) {
+func (h *history) step(
+	p *bursartest.Process, c *sim.Chain, worker bursartest.Worker, interrupts []bursartest.Interrupt,
+) {
 	name := fmt.Sprintf("%s %s", worker, c.Capabilities().ID)
 	if worker == bursartest.Opinions {
 		name = fmt.Sprintf("%s %s", bursartest.Follower, c.Capabilities().ID) // they share what they have in memory

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// told is what a webhook says of a deposit.
-type told struct {
+// delivered is what a webhook says of a deposit.
+type delivered struct {
 	Response struct {
 		Webhook struct {
 			Event   bursar.EventKind
@@ -28,7 +28,7 @@ type told struct {
 func (h *history) hooksHold(m *model) error {
 	credits, reversals := map[string]int{}, map[string]int{}
 	for _, r := range h.Receivers.Taken() {
-		var t told
+		var t delivered
 		if err := json.Unmarshal([]byte(r.Body), &t); err != nil {
 			return fmt.Errorf("read event %s: %w", r.ID, err)
 		}
@@ -53,7 +53,8 @@ func (h *history) hooksHold(m *model) error {
 		}
 		key := fmt.Sprintf("%s %d %s %s", c.txID, c.output, c.wallet.address, c.wallet.hook)
 		if credits[key] != reversals[key]+1 && (h.restored == 0 || credits[key] == 0) { // an older database tells it again
-			return fmt.Errorf("deposit %s: %d events of its credit were received, and %d of reversals", key, credits[key], reversals[key])
+			return fmt.Errorf("deposit %s: %d events of its credit were received, and %d of reversals", key, credits[key],
+				reversals[key])
 		}
 	}
 	return nil

@@ -21,14 +21,17 @@ import (
 // judge holds a history that came to rest against what must be true of it.
 func (h *history) judge() error {
 	h.observe(0)
-	h.decided = h.undecided(true)
+	h.decided = h.unattributed(true)
 	m, err := h.expected()
 	if err != nil {
 		return err
 	}
 	h.logEnd()
-	for _, holds := range []func() error{h.chainsHold, h.custodyHolds, h.reconciled, h.nothingHeld, h.nothingHalted, h.returnsHold, h.drawnPaid,
-		func() error { return h.balancesHold(m) }, func() error { return h.statementsHold(m) }, func() error { return h.hooksHold(m) }} {
+	for _, holds := range []func() error{h.chainsHold, h.custodyHolds, h.reconciled, h.nothingHeld, h.nothingHalted,
+		h.returnsHold, h.drawnPaid,
+		func() error {
+			return h.balancesHold(m)
+		}, func() error { return h.statementsHold(m) }, func() error { return h.hooksHold(m) }} {
 		if err := holds(); err != nil {
 			return err
 		}
@@ -96,7 +99,8 @@ func (h *history) custodyHolds() error {
 				if c.Balance(g.Base, currency.Contract).IsZero() {
 					continue
 				}
-				if _, err := tx.Wallets().ByAddress(h.ctx, c.Capabilities().Family, bursar.Address{Base: g.Base}); errors.Is(err, store.ErrNotFound) {
+				if _, err := tx.Wallets().ByAddress(h.ctx, c.Capabilities().Family,
+					bursar.Address{Base: g.Base}); errors.Is(err, store.ErrNotFound) {
 					add(g.Base)
 				}
 			}
@@ -169,7 +173,8 @@ func (h *history) nothingHalted() error {
 func (h *history) returnsHold() error {
 	for _, d := range h.decided {
 		got := h.Chain(d.Chain).Balance(h.Chain(d.Chain).Named("sender of "+d.TxID), d.Contract)
-		if d.Amount.Less(got) || h.restored == 0 && d.Status == bursar.DepositConfirmed && got.IsZero() == (d.Purpose == bursar.ForReturned) {
+		if d.Amount.Less(got) || h.restored == 0 && d.Status == bursar.DepositConfirmed &&
+			got.IsZero() == (d.Purpose == bursar.ForReturned) {
 			return fmt.Errorf("unattributed deposit %s of %s is for %s, and its sender holds %s", d.ID, d.Amount, d.Purpose, got)
 		}
 	}
@@ -224,7 +229,8 @@ func units(currency bursar.Currency, text string) (*big.Int, error) {
 func (h *history) read(customer int, path string, into any) error {
 	var answer bursartest.Answer
 	outcome := h.process(0).Do("read "+path, nil, func(ctx context.Context) (err error) {
-		answer, err = h.process(0).Ask(ctx, bursartest.Request{Customer: h.Template.Customers[customer], Method: http.MethodGet, Path: path})
+		answer, err = h.process(0).Ask(ctx, bursartest.Request{Customer: h.Template.Customers[customer],
+			Method: http.MethodGet, Path: path})
 		return err
 	})
 	if outcome != "ok" || answer.Status != http.StatusOK {

@@ -1,5 +1,5 @@
-// Simulation plays histories of a whole Bursar: what customers, payers, an operator, nodes, receivers and misfortune do to it,
-// in memory and on a virtual clock, and judges each one. The same seed gives the same history, byte for byte.
+// Simulation plays histories of a whole Bursar: what customers, payers, an operator, nodes, receivers and misfortune do
+// to it, in memory and on a virtual clock, and judges each one. The same seed gives the same history, byte for byte.
 //
 //	go run ./simulation -n 1000000            play seeds 0 to 999999 and name those that fail
 //	go run ./simulation -seed 7               play one and print its log
@@ -60,7 +60,8 @@ func main() {
 	flag.BoolVar(&c.first, "first", false, "end with the first history that fails")
 	flag.BoolVar(&c.planted, "planted", false, "plant bugs in the service, one by one, and say which seed finds each")
 	flag.BoolVar(&c.service, "service", false, "print what the service logs too")
-	flag.BoolVar(&c.record, "record", false, "play the recorded histories and write down in simulation/"+recordedFile+" what they are now")
+	flag.BoolVar(&c.record, "record", false, "play the recorded histories and write down in simulation/"+recordedFile+
+		" what they are now")
 	flag.BoolVar(&c.rows, "rows", false, "print every row that an event changed, and what was asked of nodes")
 	flag.StringVar(&c.profile, "profile", "", "write a CPU profile to this file")
 	flag.Parse()

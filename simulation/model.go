@@ -107,7 +107,8 @@ func (h *history) arrived(m *model, id bursar.ChainID, t chain.Transfer) error {
 	}
 	for _, w := range h.wallets {
 		if h.lost[w.id] && w.address == t.Address && !h.found(t) {
-			return fmt.Errorf("transfer %s %d to wallet %s, which an older database has forgotten, is not found", t.TxID, t.Output, w.id)
+			return fmt.Errorf("transfer %s %d to wallet %s, which an older database has forgotten, is not found", t.TxID,
+				t.Output, w.id)
 		}
 		if !h.lost[w.id] && w.currency.Code == currency.Code && w.address == t.Address {
 			if !t.Amount.Less(currency.Minimum) {
@@ -118,7 +119,8 @@ func (h *history) arrived(m *model, id bursar.ChainID, t chain.Transfer) error {
 		}
 	}
 	for _, d := range h.decided {
-		if d.TxID == t.TxID && d.Output == t.Output && d.Address == t.Address && d.Contract == t.Contract && d.Purpose == bursar.ForAccount {
+		if d.TxID == t.TxID && d.Output == t.Output && d.Address == t.Address && d.Contract == t.Contract &&
+			d.Purpose == bursar.ForAccount {
 			for i, customer := range h.Template.Customers {
 				if customer.ID == d.AccountID {
 					m.deposit(i, currency, t.Amount)
@@ -176,7 +178,8 @@ func (h *history) ordersIn(m *model) error {
 			m.add(o.customer, o.currency.Code, o.fee, -1)
 		}
 		if w.Amount != o.amount || w.Fee != o.fee {
-			return fmt.Errorf("withdrawal %s was ordered as %s with a fee of %s and is %s with %s", o.id, o.amount, o.fee, w.Amount, w.Fee)
+			return fmt.Errorf("withdrawal %s was ordered as %s with a fee of %s and is %s with %s", o.id, o.amount, o.fee,
+				w.Amount, w.Fee)
 		}
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// momentHolds insists on what must be true at any moment: what is credited has been in a final block, and the chain holds what
-// the books say, to the unit, with what is not booked yet.
+// momentHolds insists on what must be true at any moment: what is credited has been in a final block, and the chain
+// holds what the books say, to the unit, with what is not booked yet.
 func (h *history) momentHolds() {
 	for _, c := range h.Chains {
 		h.fail(h.noteFinal(c.Capabilities().ID))
@@ -21,7 +21,8 @@ func (h *history) momentHolds() {
 	h.fail(h.coveredNow())
 }
 
-// noteFinal remembers the transactions of blocks that became final, by the world's own chains and not by any node's word.
+// noteFinal remembers the transactions of blocks that became final, by the world's own chains and not by any node's
+// word.
 func (h *history) noteFinal(id bursar.ChainID) error {
 	c := h.Chain(id)
 	final, _ := c.Heights()
@@ -70,8 +71,8 @@ func (h *history) creditsHold() error {
 	})
 }
 
-// coveredNow insists that the books and the chains agree, where nobody has an older database, the keys, or edited rows. Where neither
-// the database has changed since they did, nor the blocks that it knows, they do.
+// coveredNow insists that the books and the chains agree, where nobody has an older database, the keys, or edited rows.
+// Where neither the database has changed since they did, nor the blocks that it knows, they do.
 func (h *history) coveredNow() error {
 	if h.restored > 0 || h.stolen > 0 || h.edited != nil || h.lied {
 		return nil
@@ -116,8 +117,8 @@ func (h *history) changes() (n int64) {
 	return n
 }
 
-// followed reports whether the newest block that the service has recorded is on the chain, and whether the node that was asked
-// last is not behind what others have said is final. Neither is asked of a node.
+// followed reports whether the newest block that the service has recorded is on the chain, and whether the node that
+// was asked last is not behind what others have said is final. Neither is asked of a node.
 func (h *history) followed(c *sim.Chain) (on bool, err error) {
 	err = h.DB.View(h.ctx, func(tx *store.Tx) error {
 		state, err := tx.Chains().State(h.ctx, c.Capabilities().ID)

@@ -26,8 +26,8 @@ func (h *history) observe(i int) {
 	}
 }
 
-// noteHalts remembers what is halted by command, and how much was signed until now. It notes nothing while a task is under way
-// that passed before the halt.
+// noteHalts remembers what is halted by command, and how much was signed until now. It notes nothing while a task is
+// under way that passed before the halt.
 func (h *history) noteHalts() {
 	h.halted, h.signed = nil, len(h.Signed)
 	if !h.Scheduler.Idle() {
@@ -85,8 +85,8 @@ func (h *history) noneOverpaid() error {
 	return nil
 }
 
-// booksHold insists that debits equal credits in every asset, that no customer is below zero but after a reversal, and that
-// no more is credited than there is.
+// booksHold insists that debits equal credits in every asset, that no customer is below zero but after a reversal, and
+// that no more is credited than there is.
 func (h *history) booksHold() error {
 	sums := map[bursar.CurrencyCode][2]bursar.Amount{}
 	err := h.DB.View(h.ctx, func(tx *store.Tx) error {

@@ -35,8 +35,8 @@ func (h *history) decide(e Event) {
 	h.log("  %s %s: %s", e.Do, o.id, outcome)
 }
 
-// undecided returns the deposits that an operator can decide about, oldest first.
-func (h *history) undecided(all bool) (list []bursar.Deposit) {
+// unattributed returns the deposits that an operator can decide about, oldest first.
+func (h *history) unattributed(all bool) (list []bursar.Deposit) {
 	h.fail(h.DB.View(h.ctx, func(tx *store.Tx) (err error) {
 		list, err = tx.Deposits().Unattributed(h.ctx, all, store.Page{Limit: 50})
 		return err
@@ -46,7 +46,7 @@ func (h *history) undecided(all bool) (list []bursar.Deposit) {
 
 // resolve is what an operator decides about an unattributed deposit, or takes back.
 func (h *history) resolve(e Event) {
-	list := h.undecided(e.Do == "recall")
+	list := h.unattributed(e.Do == "recall")
 	if len(list) == 0 {
 		return
 	}
@@ -57,14 +57,14 @@ func (h *history) resolve(e Event) {
 	outcome := p.Do(fmt.Sprintf("%s %s", e.Do, d.ID), e.Interrupts, func(ctx context.Context) (err error) {
 		switch e.Do {
 		case "assign":
-			_, err = p.Service.Undecided.AssignToAccount(ctx, d.ID, h.Template.Customers[h.customer(e.C)].ID, "")
+			_, err = p.Service.Unattributed.AssignToAccount(ctx, d.ID, h.Template.Customers[h.customer(e.C)].ID, "")
 		case "return":
 			to := h.Chain(d.Chain).Named("sender of " + d.TxID)
-			_, err = p.Service.Undecided.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
+			_, err = p.Service.Unattributed.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
 		case "keep":
-			_, err = p.Service.Undecided.Keep(ctx, d.ID, "")
+			_, err = p.Service.Unattributed.Keep(ctx, d.ID, "")
 		default:
-			_, err = p.Service.Undecided.Cancel(ctx, d.ID, "")
+			_, err = p.Service.Unattributed.Cancel(ctx, d.ID, "")
 		}
 		return err
 	})
@@ -75,12 +75,14 @@ func (h *history) resolve(e Event) {
 func (h *history) returnSigned(d bursar.Deposit) bool {
 	sender := h.Chain(d.Chain).Named("sender of " + d.TxID)
 	return slices.ContainsFunc(h.Signed, func(s bursartest.Signed) bool {
-		return s.Chain == d.Chain && slices.ContainsFunc(s.Order.Payments, func(p chain.Payment) bool { return p.Address.Base == sender })
+		return s.Chain == d.Chain && slices.ContainsFunc(s.Order.Payments, func(p chain.Payment) bool {
+			return p.Address.Base == sender
+		})
 	})
 }
 
-// paidBy names the withdrawals that an external spend has paid, which an operator sees at once: to the same address, and the
-// same amount.
+// paidBy names the withdrawals that an external spend has paid, which an operator sees at once: to the same address,
+// and the same amount.
 func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend) (paid []bursar.ID, err error) {
 	shown, err := book.Show(h.ctx, tx, x)
 	if err != nil {
@@ -100,8 +102,8 @@ func (h *history) paidBy(tx *store.Tx, book recovery.Book, x store.ExternalSpend
 // abandonAfter is how many rounds an operator waits before they have a lost transaction made void.
 const abandonAfter = 20
 
-// abandonLost has the operator make void what was recognised in a block that was reorged out, and whose bytes nobody has, as
-// `bursar outgoing abandon` does where there are UTXOs: they would never be free again.
+// abandonLost has the operator make void what was recognised in a block that was reorged out, and whose bytes nobody
+// has, as `bursar outgoing abandon` does where there are UTXOs: they would never be free again.
 func (h *history) abandonLost(round int) {
 	if round < abandonAfter {
 		return
@@ -122,9 +124,9 @@ func (h *history) abandonLost(round int) {
 			}
 			return err
 		}))
-		spender := h.leader(c).Service.Workers(c.Capabilities().ID).Spender
+		sender := h.leader(c).Service.Workers(c.Capabilities().ID).Sender
 		for _, id := range lost {
-			_, err := spender.Abandon(h.ctx, id, outgoing.Abandonment{Reason: "nobody has it", Actor: "operator"})
+			_, err := sender.Abandon(h.ctx, id, outgoing.Abandonment{Reason: "nobody has it", Actor: "operator"})
 			h.log("  %s is abandoned: %v", id, err)
 		}
 	}
@@ -134,7 +136,12 @@ func (h *history) abandonLost(round int) {
 func (h *history) explainAll() {
 	for _, c := range h.Chains {
 		id := c.Capabilities().ID
-		book := recovery.Book{Capabilities: c.Capabilities(), Registry: h.Registry, IDs: h.process(0).Service.IDs, Hot: h.Hot(id)}
+		book := recovery.Book{
+			Capabilities: c.Capabilities(),
+			Registry:     h.Registry,
+			IDs:          h.process(0).Service.IDs,
+			Hot:          h.Hot(id),
+		}
 		h.fail(h.process(0).Change(h.ctx, func(tx *store.Tx) error {
 			if _, err := tx.Chains().Lock(h.ctx, id); err != nil {
 				return err

@@ -10,12 +10,13 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// outflow is what transactions pay of which the chain includes one at most, since each uses up something that the others do.
+// outflow is what transactions pay of which the chain includes one at most, since each uses up something that the
+// others do.
 type outflow struct {
-	at     time.Time // of the first
-	by     string
-	claims []string
-	paid   bursar.Amount // by the one that pays most
+	at        time.Time // of the first
+	by        string
+	resources []string
+	paid      bursar.Amount // by the one that pays most
 }
 
 // flow names an asset.
@@ -24,8 +25,8 @@ type flow struct {
 	contract string
 }
 
-// paceHolds insists that no signer lets more leave for customers within an hour than its limit, where it has one: it counts what was
-// signed since the last time. A signer that starts again has forgotten what it signed before.
+// paceHolds insists that no signer lets more leave for customers within an hour than its limit, where it has one: it
+// counts what was signed since the last time. A signer that starts again has forgotten what it signed before.
 func (h *history) paceHolds() error {
 	fresh := h.Signed[min(h.paced, len(h.Signed)):]
 	h.paced = len(h.Signed)
@@ -54,14 +55,16 @@ func (h *history) countPace(s bursartest.Signed, contract string) error {
 	}
 	k := flow{s.Chain, contract}
 	for _, o := range h.flows[k] {
-		if o.by == s.By && slices.ContainsFunc(s.Claims, func(claim string) bool { return slices.Contains(o.claims, claim) }) {
-			if o.claims = append(o.claims, s.Claims...); o.paid.Less(paid) {
+		if o.by == s.By && slices.ContainsFunc(s.Resources, func(resource string) bool {
+			return slices.Contains(o.resources, resource)
+		}) {
+			if o.resources = append(o.resources, s.Resources...); o.paid.Less(paid) {
 				o.paid = paid
 			}
 			return nil
 		}
 	}
-	h.flows[k] = append(h.flows[k], &outflow{at: s.At, by: s.By, claims: slices.Clone(s.Claims), paid: paid})
+	h.flows[k] = append(h.flows[k], &outflow{at: s.At, by: s.By, resources: slices.Clone(s.Resources), paid: paid})
 	var sum bursar.Amount
 	for _, o := range h.flows[k] {
 		if o.by == s.By && s.At.Sub(o.at) < time.Hour {

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/bursartest"
 )
 
-// Event is one thing that happens. What its numbers mean is up to the action; each of them is taken modulo what there is to
-// choose from, so that an event means something in every history, and any subset of a plan is a plan.
+// Event is one thing that happens. What its numbers mean is up to the action; each of them is taken modulo what there
+// is to choose from, so that an event means something in every history, and any subset of a plan is a plan.
 type Event struct {
 	Do         string                 `json:"do"`
 	A          uint32                 `json:"a,omitempty"`
@@ -173,7 +173,8 @@ func planned(random *rand.Rand, w weight) Event {
 // fails reports whether an event is the last that the server knows of to which a failover will lead.
 func (p Plan) fails(i int) bool {
 	for behind := range 6 {
-		if at := i + behind; at < len(p.Events) && slices.Contains([]string{"failover", "switch"}, p.Events[at].Do) && int(p.Events[at].A%6) == behind {
+		if at := i + behind; at < len(p.Events) && slices.Contains([]string{"failover", "switch"}, p.Events[at].Do) &&
+			int(p.Events[at].A%6) == behind {
 			return true
 		}
 	}

@@ -74,7 +74,8 @@ func (b bug) find(root string, from uint64, n int) (line string, err error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command(file, "-first", "-workers", "1", "-from", strconv.FormatUint(from, 10), "-n", strconv.Itoa(n)).Output()
+	out, err := exec.Command(file, "-first", "-workers", "1", "-from", strconv.FormatUint(from, 10), "-n",
+		strconv.Itoa(n)).Output()
 	if err == nil {
 		return "", fmt.Errorf("%q: %w in %d histories", b.name, errMissed, n)
 	}

@@ -13,8 +13,9 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// A history is the same on both databases, byte for byte: nothing depends on which one keeps the books. It has no interruptions,
-// since their points are counted in statements, of which PostgreSQL has some more; and a server has no image to be put back.
+// A history is the same on both databases, byte for byte: nothing depends on which one keeps the books. It has no
+// interruptions, since their points are counted in statements, of which PostgreSQL has some more; and a server has no
+// image to be put back.
 func TestAHistoryIsTheSameOnPostgreSQL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short")

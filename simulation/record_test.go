@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Histories go on as they did when they were recorded: no status, no alarm, no row and no question to a node differs, not even where
-// another way would end as well. Anyone who changes what the service does on purpose reads the histories before and after, and
-// records them again: docs/simulation.md says how.
+// Histories go on as they did when they were recorded: no status, no alarm, no row and no question to a node differs,
+// not even where another way would end as well. Anyone who changes what the service does on purpose reads the histories
+// before and after, and records them again: docs/simulation.md says how.
 func TestRecordedHistories(t *testing.T) {
 	const shards = 8
 	template := memory(t)
@@ -38,7 +38,8 @@ func TestWhereHistoriesDiffer(t *testing.T) {
 	for _, tc := range []struct {
 		sums []string
 		want int
-	}{{[]string{"a", "b", "c"}, -1}, {[]string{"a", "x", "c"}, 1}, {[]string{"a", "b"}, 2}, {[]string{"a", "b", "c", "d"}, 3}} {
+	}{{[]string{"a", "b", "c"}, -1}, {[]string{"a", "x", "c"}, 1}, {[]string{"a", "b"}, 2},
+		{[]string{"a", "b", "c", "d"}, 3}} {
 		if at := r.differs(recording{"7", tc.sums}); at != tc.want {
 			t.Errorf("%q differs at %d, want %d", tc.sums, at, tc.want)
 		}

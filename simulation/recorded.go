@@ -12,7 +12,8 @@ import (
 	"github.com/bursar/bursar/bursartest"
 )
 
-// recordedFile keeps what histories summed up to: a line each, with the seed or the kept plan's file and the sum of each event.
+// recordedFile keeps what histories summed up to: a line each, with the seed or the kept plan's file and the sum of
+// each event.
 const recordedFile = "testdata/recorded.txt"
 
 // recording is a history and what its events summed up to.

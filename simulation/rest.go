@@ -79,7 +79,8 @@ func (h *history) settle(round int) bool {
 	for _, c := range h.Chains {
 		c.Mine(2)
 		p := h.leader(c)
-		for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Follower, bursartest.Spender, bursartest.Sweeper} {
+		for _, worker := range []bursartest.Worker{bursartest.Follower, bursartest.Opinions, bursartest.Follower,
+			bursartest.Sender, bursartest.Sweeper} {
 			h.step(p, c, worker, nil)
 		}
 	}
@@ -92,9 +93,9 @@ func (h *history) settle(round int) bool {
 
 // keepAll has the operator keep what came to a shared address without a tag: there it is how capital arrives.
 func (h *history) keepAll() {
-	for _, d := range h.undecided(false) {
+	for _, d := range h.unattributed(false) {
 		if h.Chain(d.Chain).Capabilities().SharedAddress && !d.Address.HasMemo && d.Status == bursar.DepositConfirmed {
-			_, err := h.process(0).Service.Undecided.Keep(h.ctx, d.ID, "")
+			_, err := h.process(0).Service.Unattributed.Keep(h.ctx, d.ID, "")
 			h.log("  keep %s: %v", d.ID, err)
 		}
 	}
@@ -125,8 +126,8 @@ func (h *history) frozen(id bursar.ID) (is bool) {
 	return is
 }
 
-// lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block that was reorged out
-// since: nobody has its bytes, and nobody knows how long it may come back.
+// lostForGood reports whether an outgoing transaction is an external spend that others may have signed, in a block that
+// was reorged out since: nobody has its bytes, and nobody knows how long it may come back.
 func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (bool, error) {
 	if p.Height > 0 || p.Status != bursar.OutgoingSent || c.Capabilities().Lifetime.IsZero() {
 		return false, nil
@@ -138,7 +139,8 @@ func (h *history) lostForGood(tx *store.Tx, c *sim.Chain, p bursar.OutgoingTx) (
 	return err == nil && (x.Status == store.ExternalSettled || x.Booked != ""), err
 }
 
-// bytesLost reports whether an outgoing transaction was recognised in a block that was reorged out since, and nobody has its bytes.
+// bytesLost reports whether an outgoing transaction was recognised in a block that was reorged out since, and nobody
+// has its bytes.
 func (h *history) bytesLost(tx *store.Tx, p bursar.OutgoingTx) (bool, error) {
 	if h.restored == 0 || p.Height > 0 || p.Status != bursar.OutgoingSent {
 		return false, nil

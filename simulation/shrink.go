@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// shrink returns a part of a plan that fails as the whole does, and of which nothing more can be left out: first large pieces
-// are tried, then ever smaller ones, then each interruption.
+// shrink returns a part of a plan that fails as the whole does, and of which nothing more can be left out: first large
+// pieces are tried, then ever smaller ones, then each interruption.
 func shrink(p Plan, s Setting, progress io.Writer) (Plan, error) {
 	first := play(p, s)
 	if first.Err == nil {

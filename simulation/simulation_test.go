@@ -20,8 +20,8 @@ func memory(t *testing.T) *bursartest.Template {
 	return template
 }
 
-// Whatever goes wrong at once, a whole service comes to rest with books that equal the chains, every withdrawal paid exactly
-// once or refunded, every statement right and every webhook received.
+// Whatever goes wrong at once, a whole service comes to rest with books that equal the chains, every withdrawal paid
+// exactly once or refunded, every statement right and every webhook received.
 func TestHistories(t *testing.T) {
 	seeds, shards := 1000, 20
 	if testing.Short() {

@@ -27,7 +27,12 @@ func (h *history) halt(e Event) {
 	outcome := p.Do("halt", e.Interrupts, func(ctx context.Context) error {
 		return p.Change(ctx, func(tx *store.Tx) error {
 			if e.A>>8%2 == 0 {
-				return tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByOperator, Reason: "a test", Actor: "operator"})
+				return tx.Halts().Put(ctx, store.Halt{
+					Scope:  scope,
+					Kind:   store.HaltByOperator,
+					Reason: "a test",
+					Actor:  "operator",
+				})
 			}
 			_, err := tx.Halts().Lift(ctx, scope, store.HaltByOperator, "")
 			return err
@@ -130,8 +135,8 @@ type image struct {
 	edited *edit
 }
 
-// restore puts a backup in the place of the database; a failover does so with one of a moment ago, and so does a switch under
-// processes that go on.
+// restore puts a backup in the place of the database; a failover does so with one of a moment ago, and so does a switch
+// under processes that go on.
 func (h *history) restore(e Event) {
 	if len(h.images) == 0 {
 		return

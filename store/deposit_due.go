@@ -9,14 +9,22 @@ import (
 // FinalDeposits says which pending deposits are to be credited: those of some currencies of a chain whose block is at
 // or below Final, that are mature at Latest and that have as many confirmations in the recorded blocks, up to
 // Recorded, as their amount needs. Currencies that are left out, and deposits that wait for a second opinion, never
-// stand in the way of the others.
+// stand in the way of the others. Only those behind After are named.
 type FinalDeposits struct {
 	Chain      bursar.ChainID
 	Currencies []bursar.CurrencyCode
 	Final      uint64
 	Latest     uint64
 	Recorded   uint64
+	After      DepositPlace
 	Limit      int
+}
+
+// DepositPlace is where a deposit stands among those of its chain, oldest first; the zero value stands before all of
+// them.
+type DepositPlace struct {
+	Height uint64
+	Number int64
 }
 
 // Final returns the deposits that a query names, oldest first.
@@ -33,9 +41,11 @@ func (tx *Tx) dueDeposits(ctx context.Context, what, condition string, q FinalDe
 	if len(q.Currencies) == 0 {
 		return nil, nil
 	}
-	fixed := []any{string(q.Chain), int64(q.Final), int64(q.Latest), int64(q.Recorded), q.Limit}
+	fixed := []any{string(q.Chain), int64(q.Final), int64(q.Latest), int64(q.Recorded), q.Limit,
+		int64(q.After.Height), q.After.Number}
 	return depositColumns.rows(ctx, tx, what, depositFrom+` WHERE d.chain = $1 AND d.status = 'pending' AND d.height <= $2
-		AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1 AND `+condition+`
+		AND d.counts_from <= $3 AND d.height + d.required <= $4 + 1
+		AND (d.height > $6 OR d.height = $6 AND d.number > $7) AND `+condition+`
 		AND d.currency IN (`+list(len(q.Currencies), len(fixed))+`)
 		ORDER BY d.height, d.number LIMIT $5`, codeArgs(q.Currencies, fixed...)...)
 }

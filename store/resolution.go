@@ -26,7 +26,7 @@ var resolutionColumns = columnsOf([]column[bursar.Resolution]{
 	{"memo", func(n *bursar.Resolution) any { return memo{&n.Address} }},
 	{"amount", func(n *bursar.Resolution) any { return &n.Amount }},
 	{"fee", func(n *bursar.Resolution) any { return &n.Fee }},
-	{"outgoing_id", func(n *bursar.Resolution) any { return &n.SpendID }},
+	{"outgoing_id", func(n *bursar.Resolution) any { return &n.OutgoingID }},
 	{"tx_id", func(n *bursar.Resolution) any { return &n.TxID }},
 	{"error", func(n *bursar.Resolution) any { return &n.Error }},
 	{"decided_at", func(n *bursar.Resolution) any { return instant{&n.DecidedAt} }},
@@ -144,7 +144,7 @@ func (tx Resolutions) SetStatus(ctx context.Context, n bursar.Resolution, next b
 	}
 	query, args := values{
 		{"status", string(next)},
-		{"outgoing_id", n.SpendID},
+		{"outgoing_id", n.OutgoingID},
 		{"tx_id", n.TxID},
 		{"error", n.Error},
 		{"completed_at", completed},

@@ -17,7 +17,7 @@ var withdrawalColumns = columnsOf([]column[bursar.Withdrawal]{
 	{"base", func(w *bursar.Withdrawal) any { return &w.Address.Base }},
 	{"memo", func(w *bursar.Withdrawal) any { return memo{&w.Address} }},
 	{"status", func(w *bursar.Withdrawal) any { return &w.Status }},
-	{"outgoing_id", func(w *bursar.Withdrawal) any { return &w.SpendID }},
+	{"outgoing_id", func(w *bursar.Withdrawal) any { return &w.OutgoingID }},
 	{"tx_id", func(w *bursar.Withdrawal) any { return &w.TxID }},
 	{"error", func(w *bursar.Withdrawal) any { return &w.Error }},
 	{"created_at", func(w *bursar.Withdrawal) any { return instant{&w.CreatedAt} }},

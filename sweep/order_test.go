@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// rig is a sweeper whose chain asks 100 for each transaction, so that 2000 of COIN are worth a sweep.
-type rig struct {
+// harness is a sweeper whose chain asks 100 for each transaction, so that 2000 of COIN are worth a sweep.
+type harness struct {
 	*testing.T
 	*sweep.Sweeper
 	lease store.Lease
@@ -36,7 +36,7 @@ type rig struct {
 // quoted is a chain whose prices the test decides about.
 type quoted struct {
 	*sim.Chain
-	r *rig
+	r *harness
 }
 
 func (q quoted) Quote(_ context.Context, p chain.Payment) (bursar.Amount, error) {
@@ -44,14 +44,14 @@ func (q quoted) Quote(_ context.Context, p chain.Payment) (bursar.Amount, error)
 	return q.r.quote(p)
 }
 
-func newRig(t *testing.T) *rig {
+func newHarness(t *testing.T) *harness {
 	t.Parallel()
-	return rigOver(t, storetest.Open(t, storetest.SQLite(t)))
+	return harnessOver(t, storetest.Open(t, storetest.SQLite(t)))
 }
 
-func rigOver(t *testing.T, db *store.DB) *rig {
+func harnessOver(t *testing.T, db *store.DB) *harness {
 	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2})
-	r := &rig{T: t, quote: func(chain.Payment) (bursar.Amount, error) { return bursar.Units(100), nil }}
+	r := &harness{T: t, quote: func(chain.Payment) (bursar.Amount, error) { return bursar.Units(100), nil }}
 	registry, err := bursar.NewRegistry([]bursar.Currency{
 		{Code: "COIN", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1)},
 		{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "token", Decimals: 6, Places: 6, Minimum: bursar.Units(500)},
@@ -71,20 +71,20 @@ func rigOver(t *testing.T, db *store.DB) *rig {
 	return r
 }
 
-func (r *rig) need(err error) {
+func (r *harness) need(err error) {
 	r.Helper()
 	if err != nil {
 		r.Fatal(err)
 	}
 }
 
-func (r *rig) do(f func(tx *store.Tx) error) {
+func (r *harness) do(f func(tx *store.Tx) error) {
 	r.Helper()
 	r.need(r.DB.Do(ctx, f))
 }
 
 // holds puts an amount of an asset at an address, worth looking at.
-func (r *rig) holds(base, contract string, units uint64) {
+func (r *harness) holds(base, contract string, units uint64) {
 	r.Helper()
 	r.made++
 	h := store.Holding{Base: base, Contract: contract, Index: uint32(r.made), Amount: bursar.Units(units), Due: true}
@@ -92,9 +92,10 @@ func (r *rig) holds(base, contract string, units uint64) {
 }
 
 // waits has a payment wait for a currency.
-func (r *rig) waits(wait bursar.OutgoingWait, code bursar.CurrencyCode, units uint64) bursar.OutgoingTx {
+func (r *harness) waits(wait bursar.OutgoingWait, code bursar.CurrencyCode, units uint64) bursar.OutgoingTx {
 	r.Helper()
-	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"), Currency: code,
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: bursar.Ethereum, Kind: "withdrawal", Order: []byte("{}"),
+		Currency: code,
 		Share:    bursar.ShareWithdrawal,
 		WaitsFor: wait, Lacks: code, Missing: bursar.Units(units), Needed: bursar.Units(units)}
 	r.do(func(tx *store.Tx) error {
@@ -106,13 +107,13 @@ func (r *rig) waits(wait bursar.OutgoingWait, code bursar.CurrencyCode, units ui
 	return p
 }
 
-func (r *rig) step() {
+func (r *harness) step() {
 	r.Helper()
 	r.need(r.Step(ctx, r.lease))
 }
 
 // ordered returns which addresses are swept of an asset, with their orders.
-func (r *rig) ordered(code bursar.CurrencyCode) (bases []string, orders []chain.TxRequest) {
+func (r *harness) ordered(code bursar.CurrencyCode) (bases []string, orders []chain.TxRequest) {
 	r.Helper()
 	r.do(func(tx *store.Tx) error {
 		open, err := tx.Outgoing().OpenSweeps(ctx, bursar.Ethereum, code, 100)
@@ -127,7 +128,7 @@ func (r *rig) ordered(code bursar.CurrencyCode) (bases []string, orders []chain.
 	return bases, orders
 }
 
-func (r *rig) want(name string, code bursar.CurrencyCode, want ...string) {
+func (r *harness) want(name string, code bursar.CurrencyCode, want ...string) {
 	r.Helper()
 	if got, _ := r.ordered(code); !slices.Equal(got, want) {
 		r.Errorf("%s: swept is %q, want %q", name, got, want)
@@ -136,7 +137,7 @@ func (r *rig) want(name string, code bursar.CurrencyCode, want ...string) {
 
 // What is worth its fee is ordered to the hot address, by the key of its own, once; what is not stays where it is.
 func TestWhatIsWorthItsFeeIsOrderedOnce(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	r.holds("small", "", 1999)
 	r.holds("large", "", 2000)
 	r.step()
@@ -158,10 +159,11 @@ func TestWhatIsWorthItsFeeIsOrderedOnce(t *testing.T) {
 }
 
 // Nothing is ordered while the chain is halted, before its follower has caught up, and without the lease.
-func TestNothingIsOrderedWithoutTheLead(t *testing.T) {
+func TestNothingIsOrderedWithoutTheLease(t *testing.T) {
 	for name, stop := range map[string]func(tx *store.Tx, l store.Lease) error{
 		"halted": func(tx *store.Tx, _ store.Lease) error {
-			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByOperator, Reason: "r"})
+			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain(bursar.Ethereum), Kind: store.HaltByOperator,
+				Reason: "r"})
 		},
 		"its currency is halted": func(tx *store.Tx, _ store.Lease) error {
 			return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltCurrency("COIN"), Kind: store.HaltByOperator, Reason: "r"})
@@ -176,7 +178,7 @@ func TestNothingIsOrderedWithoutTheLead(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			r := newHarness(t)
 			r.holds("large", "", 2000)
 			r.do(func(tx *store.Tx) error { return stop(tx, r.lease) })
 			if err := r.Step(ctx, r.lease); err != nil && !errors.Is(err, store.ErrLeaseLost) {
@@ -189,7 +191,7 @@ func TestNothingIsOrderedWithoutTheLead(t *testing.T) {
 
 // A lease that is lost while a node is asked orders nothing, and no other currency is looked at.
 func TestALeaseLostMeanwhileOrdersNothing(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	r.holds("large", "", 2000)
 	r.holds("token", "token", 1_000_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
@@ -210,7 +212,7 @@ func TestALeaseLostMeanwhileOrdersNothing(t *testing.T) {
 
 // One currency's trouble holds up no other, and is told with its name.
 func TestOneCurrencysTroubleHoldsUpNoOther(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	r.holds("large", "", 2000)
 	r.holds("token", "token", 1_000_000)
 	r.quote = func(p chain.Payment) (bursar.Amount, error) {
@@ -228,7 +230,7 @@ func TestOneCurrencysTroubleHoldsUpNoOther(t *testing.T) {
 
 // A suspended currency is left alone.
 func TestASuspendedCurrencyIsNotSwept(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	r.holds("large", "", 2000)
 	r.holds("token", "token", 1_000_000)
 	r.Suspended = func(code bursar.CurrencyCode) string {
@@ -243,7 +245,7 @@ func TestASuspendedCurrencyIsNotSwept(t *testing.T) {
 // lack. What
 // sweeps bring that are under way is counted, and payments that wait for something else call for nothing.
 func TestPaymentsThatWaitCallForSweeps(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	for name, units := range map[string]uint64{"a": 500, "b": 400, "c": 300, "d": 200, "e": 199} {
 		r.holds(name, "", units)
 	}
@@ -265,7 +267,7 @@ func TestPaymentsThatWaitCallForSweeps(t *testing.T) {
 
 // At most 32 sweeps of a currency are under way, and another currency's are none of them.
 func TestSweepsUnderWayAreBounded(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	for i := range 40 {
 		r.holds(fmt.Sprintf("coin %02d", i), "", uint64(3000+i))
 		if i < 3 {
@@ -274,10 +276,10 @@ func TestSweepsUnderWayAreBounded(t *testing.T) {
 	}
 	for range 2 {
 		r.step()
-		coins, _ := r.ordered("COIN")
+		resources, _ := r.ordered("COIN")
 		tokens, _ := r.ordered("TOKEN")
-		if len(coins) != 32 || coins[0] != "coin 08" || len(tokens) != 3 {
-			t.Fatalf("%d sweeps from %q on, and %d of tokens", len(coins), coins[0], len(tokens))
+		if len(resources) != 32 || resources[0] != "coin 08" || len(tokens) != 3 {
+			t.Fatalf("%d sweeps from %q on, and %d of tokens", len(resources), resources[0], len(tokens))
 		}
 	}
 }
@@ -290,7 +292,7 @@ func (r rates) Rate(code bursar.CurrencyCode) bursar.Rate { return r[code] }
 // A token's sweep costs its own fee and that of the gas top-up before it, and is held against that by the rates.
 func TestATokensSweepPaysForItsGasToo(t *testing.T) {
 	high, err := bursar.ParseRate("100")
-	r := newRig(t)
+	r := newHarness(t)
 	r.need(err)
 	r.Rates = rates{"COIN": high, "TOKEN": bursar.Par()}
 	r.holds("token", "token", 3999) // 20 times 200 units of COIN are worth 0.004 USDT
@@ -313,7 +315,7 @@ func TestWhatTheNetworkRefusesIsNotSwept(t *testing.T) {
 		"refused":  &chain.RefusedError{Reason: "dust"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			r := newHarness(t)
 			r.holds("large", "", 1<<50)
 			r.waits(bursar.WaitsForFunds, "COIN", 5000)
 			r.quote = func(chain.Payment) (bursar.Amount, error) { return bursar.Amount{}, refusal }
@@ -325,7 +327,7 @@ func TestWhatTheNetworkRefusesIsNotSwept(t *testing.T) {
 
 // A token needs its chain's native asset: without one it says so and orders nothing.
 func TestATokenNeedsANativeAsset(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "TOKEN", Chain: bursar.Ethereum, Contract: "token",
 		Decimals: 6, Places: 6}})
 	r.need(err)
@@ -362,7 +364,7 @@ func TestThereIsNothingToSweepEverywhere(t *testing.T) {
 
 // A worker goes on after a failure, and ends with its lease.
 func TestTheWorkerEndsWithItsLease(t *testing.T) {
-	r := newRig(t)
+	r := newHarness(t)
 	r.holds("large", "", 2000)
 	r.Pace = 1
 	r.quote = func(chain.Payment) (bursar.Amount, error) {

@@ -24,8 +24,8 @@ type price struct {
 	never            bool          // the network asks more than is allowed, or carries no such amount
 }
 
-// price asks what a sweep of the largest holding of a currency costs: one quote stands for all, so that a step asks a node as
-// often whether one address is due or thousands are.
+// price asks what a sweep of the largest holding of a currency costs: one quote stands for all, so that a step asks a
+// node as often whether one address is due or thousands are.
 func (s *Sweeper) price(ctx context.Context, currency bursar.Currency, h store.Holding) (price, error) {
 	p := price{currency: currency, native: currency}
 	sweep := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
@@ -61,8 +61,8 @@ func (s *Sweeper) rate(code bursar.CurrencyCode) bursar.Rate {
 	return s.Rates.Rate(code)
 }
 
-// worth reports whether an amount is worth a sweep. Of a token whose worth is not known it is from an amount on that the
-// operator names; and whatever it is worth, where payments wait for it: it is theirs.
+// worth reports whether an amount is worth a sweep. Of a token whose worth is not known it is from an amount on that
+// the operator names; and whatever it is worth, where payments wait for it: it is theirs.
 func (p price) worth(amount bursar.Amount, wanted bool) bool {
 	times := uint64(worth)
 	if wanted {

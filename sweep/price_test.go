@@ -6,10 +6,10 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// A sweep is worth it from 20 times what it costs; where payments wait, from twice, and of a token whatever it is worth. Without
-// rates a token is swept from an amount on.
+// A sweep is worth it from 20 times what it costs; where payments wait, from twice, and of a token whatever it is
+// worth. Without rates a token is swept from an amount on.
 func TestWhatIsWorthASweep(t *testing.T) {
-	coin := bursar.Currency{Code: "COIN", Decimals: 18, Minimum: bursar.Units(1)}
+	gas := bursar.Currency{Code: "COIN", Decimals: 18, Minimum: bursar.Units(1)}
 	token := bursar.Currency{Code: "TOKEN", Contract: "t", Decimals: 6, Minimum: bursar.Units(1_000_000)}
 	named := token
 	named.SweepFrom = bursar.Units(5_000_000)
@@ -18,9 +18,9 @@ func TestWhatIsWorthASweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	fee := bursar.Units(1_000_000_000_000_000) // 0.001, which is worth 2 at the high rate
-	native := price{currency: coin, native: coin, fee: fee}
-	rated := price{currency: token, native: coin, fee: fee, rate: bursar.Par(), nativeRate: high}
-	unrated, ofOperator := price{currency: token, native: coin, fee: fee}, price{currency: named, native: coin, fee: fee}
+	native := price{currency: gas, native: gas, fee: fee}
+	rated := price{currency: token, native: gas, fee: fee, rate: bursar.Par(), nativeRate: high}
+	unrated, ofOperator := price{currency: token, native: gas, fee: fee}, price{currency: named, native: gas, fee: fee}
 	for _, test := range []struct {
 		name   string
 		price  price
@@ -35,7 +35,8 @@ func TestWhatIsWorthASweep(t *testing.T) {
 		if test.price.worth(bursar.Units(test.from-1), false) || !test.price.worth(bursar.Units(test.from), false) {
 			t.Errorf("%s: it is not swept from %d on", test.name, test.from)
 		}
-		if test.price.worth(bursar.Units(test.wanted-1), true) && test.wanted > 1 || !test.price.worth(bursar.Units(test.wanted), true) {
+		if test.price.worth(bursar.Units(test.wanted-1), true) && test.wanted > 1 ||
+			!test.price.worth(bursar.Units(test.wanted), true) {
 			t.Errorf("%s: where it is wanted it is not swept from %d on", test.name, test.wanted)
 		}
 		if test.price.never = true; test.price.worth(bursar.Units(1<<60), true) {

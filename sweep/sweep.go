@@ -1,5 +1,5 @@
-// Package sweep decides what to collect: it orders spends that bring deposits from their addresses to the hot address, on
-// chains that use the account model. The spender carries them.
+// Package sweep decides what to collect: it orders spends that bring deposits from their addresses to the hot address,
+// on chains that use the account model. The spender carries them.
 //
 // It never signs or sends, and it books nothing: moving money between addresses of ours changes no account but the
 // network's fee.
@@ -19,8 +19,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// atOnce bounds how many sweeps of one currency are under way. Those that fail for a reason that no rule foresees are not
-// counted: addresses that a token's issuer has frozen do not stop the sweeps of others.
+// atOnce bounds how many sweeps of one currency are under way. Those that fail for a reason that no rule foresees are
+// not counted: addresses that a token's issuer has frozen do not stop the sweeps of others.
 const atOnce = 32
 
 // Sweeper collects on one chain for as long as its process leads it.
@@ -41,25 +41,25 @@ type Sweeper struct {
 	Suspended func(code bursar.CurrencyCode) string // why a currency is not collected now, "" while it is; nil: none is suspended
 }
 
-// Run orders sweeps until ctx ends or the lease is lost. Chains that uses the UTXO model, or whose wallets share the hot
-// address, have nothing to sweep.
+// Run orders sweeps until ctx ends or the lease is lost. Chains that uses the UTXO model, or whose wallets share the
+// hot address, have nothing to sweep.
 func (s *Sweeper) Run(ctx context.Context, lease store.Lease) error {
-	traits := s.Chain.Capabilities()
-	if traits.Model != chain.AccountModel || traits.SharedAddress {
+	capabilities := s.Chain.Capabilities()
+	if capabilities.Model != chain.AccountModel || capabilities.SharedAddress {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	return store.Work{
-		Pace: cmp.Or(s.Pace, 4*traits.Pace),
+		Pace: cmp.Or(s.Pace, 4*capabilities.Pace),
 		Step: func(ctx context.Context) (bool, error) { return false, s.Step(ctx, lease) },
 		Failed: func(failures int, err error) {
-			s.Log.Warn("sweeps cannot be ordered now", "chain", traits.ID, "failures", failures, "error", err)
+			s.Log.Warn("sweeps cannot be ordered now", "chain", capabilities.ID, "failures", failures, "error", err)
 		},
 	}.Run(ctx)
 }
 
-// Step orders the sweeps that are worth their fee now, and those that payments wait for. One currency's trouble holds up no
-// other.
+// Step orders the sweeps that are worth their fee now, and those that payments wait for. One currency's trouble holds
+// up no other.
 func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 	id := s.Chain.Capabilities().ID
 	var codes []bursar.CurrencyCode
@@ -93,7 +93,9 @@ func (s *Sweeper) Step(ctx context.Context, lease store.Lease) error {
 }
 
 // collect orders sweeps of one currency: the largest amounts first, as long as they are worth it or payments lack them.
-func (s *Sweeper) collect(ctx context.Context, lease store.Lease, code bursar.CurrencyCode, lacking bursar.Amount) error {
+func (s *Sweeper) collect(
+	ctx context.Context, lease store.Lease, code bursar.CurrencyCode, lacking bursar.Amount,
+) error {
 	currency, err := s.Registry.Get(code)
 	if err != nil {
 		return err
@@ -142,20 +144,26 @@ func without(lacking bursar.Amount, open []bursar.OutgoingTx) (bursar.Amount, er
 }
 
 func (s *Sweeper) order(ctx context.Context, lease store.Lease, currency bursar.Currency, h store.Holding) error {
-	traits := s.Chain.Capabilities()
+	capabilities := s.Chain.Capabilities()
 	payment := chain.Payment{Address: bursar.Address{Base: s.Hot.Base}, Contract: h.Contract, Amount: h.Amount}
-	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: traits.Family, Branch: h.Branch, Index: h.Index}}
-	order := chain.TxRequest{ID: s.IDs.Next(), Kind: chain.KindSweep, Payments: []chain.Payment{payment}, From: from, MaxFee: s.MaxFee}
+	from := chain.Source{Base: h.Base, Key: chain.KeyRef{Family: capabilities.Family, Branch: h.Branch, Index: h.Index}}
+	order := chain.TxRequest{
+		ID:       s.IDs.Next(),
+		Kind:     chain.KindSweep,
+		Payments: []chain.Payment{payment},
+		From:     from,
+		MaxFee:   s.MaxFee,
+	}
 	ordered := false
 	err := s.DB.Do(ctx, func(tx *store.Tx) (err error) {
 		if _, err := tx.Leases().Fence(ctx, lease); err != nil {
 			return err
 		}
-		ordered, err = outgoing.InsertSweep(ctx, tx, traits.ID, order, currency.Code)
+		ordered, err = outgoing.InsertSweep(ctx, tx, capabilities.ID, order, currency.Code)
 		return err
 	})
 	if err == nil && ordered {
-		s.Log.Info("sweep ordered", "spend", order.ID, "chain", traits.ID, "address", h.Base, "currency", currency.Code)
+		s.Log.Info("sweep ordered", "spend", order.ID, "chain", capabilities.ID, "address", h.Base, "currency", currency.Code)
 	}
 	return err
 }

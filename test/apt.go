@@ -21,7 +21,8 @@ func (a *apt) install(ctx context.Context, packages ...string) error {
 		return fmt.Errorf("there is no apt-get here: install what Debian calls %s yourself", strings.Join(packages, ", "))
 	}
 	if !a.root && a.path("sudo") == "" {
-		return fmt.Errorf("it takes root, and there is no sudo: run apt-get install %s as root first", strings.Join(packages, " "))
+		return fmt.Errorf("it takes root, and there is no sudo: run apt-get install %s as root first",
+			strings.Join(packages, " "))
 	}
 	if err := a.update(ctx); err != nil {
 		return err

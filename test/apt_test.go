@@ -17,11 +17,13 @@ func TestPackagesAreInstalledAsRootOrWithSudo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(f.ran) != 3 || !strings.HasSuffix(f.ran[0], " update") || !strings.HasSuffix(f.ran[2], " install --no-install-recommends two") {
+		if len(f.ran) != 3 || !strings.HasSuffix(f.ran[0], " update") ||
+			!strings.HasSuffix(f.ran[2], " install --no-install-recommends two") {
 			t.Errorf("root %v: it runs %q", root, f.ran)
 		}
 		for i, ran := range f.ran {
-			if strings.HasPrefix(ran, "sudo ") == root || !strings.Contains(ran, "env DEBIAN_FRONTEND=noninteractive apt-get -y ") {
+			if strings.HasPrefix(ran, "sudo ") == root ||
+				!strings.Contains(ran, "env DEBIAN_FRONTEND=noninteractive apt-get -y ") {
 				t.Errorf("root %v: it runs %q", root, ran)
 			}
 			if f.said[i] != "   "+ran {
@@ -50,7 +52,10 @@ func TestWhereNothingCanBeInstalledItIsSaidWhatToDo(t *testing.T) {
 	f.failing = "update"
 	curl = debianPackages{apt: &apt{machine: f.machine}, name: "curl", packages: []string{"curl"}}
 	err := curl.Install(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "update: exit status 100") || slices.ContainsFunc(f.ran, func(c string) bool { return strings.Contains(c, "install") }) {
+	if err == nil || !strings.Contains(err.Error(), "update: exit status 100") ||
+		slices.ContainsFunc(f.ran, func(c string) bool {
+			return strings.Contains(c, "install")
+		}) {
 		t.Errorf("without lists: %v, and it runs %q", err, f.ran)
 	}
 }
@@ -65,10 +70,11 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 		"litecoind": func(f *fake) { f.has("litecoind") },
 		"anvil":     func(f *fake) { f.has("anvil") },
 
-		"pgbackrest": func(f *fake) { f.has("pgbackrest") },
-		"patroni":    func(f *fake) { f.has("patroni", "python3") },
-		"etcd":       func(f *fake) { f.has("etcd") },
-		"litestream": func(f *fake) { f.env["BURSAR_LITESTREAM"] = "/opt/litestream"; f.has("litestream") },
+		"pgbackrest":    func(f *fake) { f.has("pgbackrest") },
+		"patroni":       func(f *fake) { f.has("patroni", "python3") },
+		"etcd":          func(f *fake) { f.has("etcd") },
+		"litestream":    func(f *fake) { f.env["BURSAR_LITESTREAM"] = "/opt/litestream"; f.has("litestream") },
+		"golangci-lint": func(f *fake) { f.env["BURSAR_GOLANGCI_LINT"] = "/opt/golangci-lint"; f.has("golangci-lint") },
 	} {
 		f := newFake(t)
 		s := steps(f.machine)[slices.IndexFunc(steps(f.machine), func(s step) bool { return s.Name() == name })]
@@ -85,7 +91,8 @@ func TestANodeThatIsTooOldIsNotEnough(t *testing.T) {
 	f := newFake(t)
 	f.has("npm")
 	node := nodejs(f.machine, &apt{machine: f.machine})
-	for version, enough := range map[string]bool{"v12.22.12\n": false, "v18.0.0\n": true, "v20.20.2\n": true, "v100.1.0": true, "": false} {
+	for version, enough := range map[string]bool{"v12.22.12\n": false, "v18.0.0\n": true, "v20.20.2\n": true,
+		"v100.1.0": true, "": false} {
 		f.programs["node"] = version
 		if node.Needed(t.Context()) == enough {
 			t.Errorf("%q is enough: %v", version, !enough)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// bitcoind is Bitcoin Knots. Debian 12 has no node this new, so the package and the libraries it needs are taken from Debian
-// trixie-backports, unpacked in the cache folder and run through their own loader: the system stays as it is.
+// bitcoind is Bitcoin Knots. Debian 12 has no node this new, so the package and the libraries it needs are taken from
+// Debian trixie-backports, unpacked in the cache folder and run through their own loader: the system stays as it is.
 type bitcoind struct{ machine }
 
 const (
@@ -67,8 +67,8 @@ loader=$(find "$root" -name 'ld-linux*.so.*' | head -n 1)
 exec "$loader" --library-path "$(dirname "$(find "$root" -name libc.so.6 | head -n 1)")" "$root/usr/bin/bitcoind" "$@"
 `
 
-// unpack downloads the package with its libraries, and unpacks them below home/root. Of everything that the package depends
-// on, directly or not, only libraries are of use to a program that runs from a folder.
+// unpack downloads the package with its libraries, and unpacks them below home/root. Of everything that the package
+// depends on, directly or not, only libraries are of use to a program that runs from a folder.
 func (b bitcoind) unpack(ctx context.Context, private privateApt, home string) error {
 	if err := private.get(ctx, "update"); err != nil {
 		return err
@@ -107,7 +107,8 @@ func (b bitcoind) unpack(ctx context.Context, private privateApt, home string) e
 
 // mirror is the Debian archive that this machine's apt uses already.
 func (b bitcoind) mirror() (string, error) {
-	for _, pattern := range []string{"/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list", "/etc/apt/sources.list.d/*.sources"} {
+	for _, pattern := range []string{"/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list",
+		"/etc/apt/sources.list.d/*.sources"} {
 		for _, file := range b.glob(pattern) {
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -118,7 +119,8 @@ func (b bitcoind) mirror() (string, error) {
 			}
 		}
 	}
-	return "", errors.New("apt's sources name no Debian archive; install a bitcoind yourself and set BURSAR_BITCOIND to its path")
+	return "",
+		errors.New("apt's sources name no Debian archive; install a bitcoind yourself and set BURSAR_BITCOIND to its path")
 }
 
 // archive returns the first Debian archive that a file of apt's sources names, in either of their two forms.

@@ -7,8 +7,9 @@ import (
 	"path/filepath"
 )
 
-// etcd is what Patroni agrees on a primary with. Debian starts a service as soon as its package is installed, which the tests
-// neither use nor want to share a machine with: the package is unpacked in the cache folder, and the system stays as it is.
+// etcd is what Patroni agrees on a primary with. Debian starts a service as soon as its package is installed, which the
+// tests neither use nor want to share a machine with: the package is unpacked in the cache folder, and the system stays
+// as it is.
 type etcd struct{ apt *apt }
 
 func (etcd) Name() string    { return "etcd" }
@@ -36,7 +37,8 @@ func (e etcd) Install(ctx context.Context) error {
 			return err
 		}
 		defer os.RemoveAll(work)
-		c := line(append([]string{"apt-get"}, append(options, "-o", "APT::Sandbox::User=root", "download", "etcd-server")...)...)
+		c := line(append([]string{"apt-get"},
+			append(options, "-o", "APT::Sandbox::User=root", "download", "etcd-server")...)...)
 		c.folder = work
 		e.apt.say("   " + c.String())
 		if err := e.apt.run(ctx, c); err != nil {

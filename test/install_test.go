@@ -87,15 +87,15 @@ func TestLiteSVMIsAskedForByName(t *testing.T) {
 func TestTheClientLibrariesFollowTheirVersions(t *testing.T) {
 	t.Chdir("..")
 	f := newFake(t)
-	s := strangers{f.machine}
+	s := clients{f.machine}
 	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
 		t.Fatalf("they are installed: %v", err)
 	}
-	f.env["BURSAR_STRANGERS"] = t.TempDir()
+	f.env["BURSAR_CLIENTS"] = t.TempDir()
 	if !s.Needed(t.Context()) {
 		t.Error("an empty folder holds the libraries")
 	}
-	if err := os.WriteFile(filepath.Join(f.env["BURSAR_STRANGERS"], "package-lock.json"), []byte("{}"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(f.env["BURSAR_CLIENTS"], "package-lock.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Needed(t.Context()) {
@@ -107,7 +107,8 @@ func TestBitcoindIsUnpackedWithItsLibraries(t *testing.T) {
 	f := newFake(t)
 	f.has("apt-get", "dpkg-deb")
 	sources := filepath.Join(t.TempDir(), "debian.sources")
-	if err := os.WriteFile(sources, []byte("Types: deb\n# URIs: http://other/debian\nURIs: http://mirror/debian\n"), 0o600); err != nil {
+	if err := os.WriteFile(sources, []byte("Types: deb\n# URIs: http://other/debian\nURIs: http://mirror/debian\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.files["/etc/apt/sources.list.d/*.sources"] = []string{sources}
@@ -124,7 +125,8 @@ func TestBitcoindIsUnpackedWithItsLibraries(t *testing.T) {
 	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
 		t.Errorf("it is installed: %v", err)
 	}
-	if !holds(f.ran, "download bitcoin-knots libc6") || !holds(f.ran, "dpkg-deb -x", "bitcoin-knots.deb") || holds(f.ran, "adduser") {
+	if !holds(f.ran, "download bitcoin-knots libc6") || !holds(f.ran, "dpkg-deb -x", "bitcoin-knots.deb") ||
+		holds(f.ran, "adduser") {
 		t.Errorf("it runs %q", f.ran)
 	}
 	if names := f.left(t); !slices.Equal(names, []string{"bitcoind-" + bitcoindVersion}) {
@@ -162,9 +164,9 @@ func TestEtcdIsUnpackedAndNoServiceOfTheMachine(t *testing.T) {
 	}
 }
 
-func TestLitestreamIsBuiltAtItsVersion(t *testing.T) {
+func TestAProgramIsBuiltAtItsVersion(t *testing.T) {
 	f := newFake(t)
-	s := litestream{f.machine}
+	s := litestream(f.machine)
 	f.effect = func(c command) {
 		if !slices.Contains(c.env, "GOBIN="+c.folder) || !slices.Contains(c.env, "GOWORK=off") {
 			t.Errorf("it is built with %q in %s", c.env, c.folder)
@@ -174,7 +176,7 @@ func TestLitestreamIsBuiltAtItsVersion(t *testing.T) {
 	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
 		t.Errorf("it is installed: %v", err)
 	}
-	if !holds(f.ran, "cmd/litestream@v"+litestreamVersion) {
+	if !holds(f.ran, "cmd/litestream@v"+s.version) {
 		t.Errorf("it runs %q", f.ran)
 	}
 }

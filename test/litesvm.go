@@ -31,7 +31,8 @@ func (l litesvm) loads(ctx context.Context, folder string) bool {
 	return false
 }
 
-// Install asks for the platform's own package by name, as for anvil: the library loads in Node.js 18, though it names 20.
+// Install asks for the platform's own package by name, as for anvil: the library loads in Node.js 18, though it names
+// 20.
 func (l litesvm) Install(ctx context.Context) error {
 	return l.replace("litesvm-"+litesvmVersion, func(work string) error {
 		if err := l.npm(ctx, work, "install", "--prefix", work, l.library()+"@"+litesvmVersion); err != nil {
@@ -44,8 +45,8 @@ func (l litesvm) Install(ctx context.Context) error {
 	})
 }
 
-// library is the package of this platform. The package litesvm adds nothing but a wrapper in JavaScript, with fifty packages
-// behind it.
+// library is the package of this platform. The package litesvm adds nothing but a wrapper in JavaScript, with fifty
+// packages behind it.
 func (l litesvm) library() string {
 	name := "litesvm-" + runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1)
 	switch {

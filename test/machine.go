@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// machine is what the steps know of the computer, and what they may do to it beside files in its cache folder. Tests put
-// another in its place.
+// machine is what the steps know of the computer, and what they may do to it beside files in its cache folder. Tests
+// put another in its place.
 type machine struct {
 	root   bool // whether this is root
 	cache  func() (string, error)

@@ -1,8 +1,8 @@
 // Command test installs what the tests need and runs them: formatting, vet, and the tests of both modules.
 //
-// It owns the list of what the tests need beyond Go, with the way to get each. Its invariants: it says what it does before it
-// does it; what is there already is left alone; only Debian packages touch the system, everything else lies in the user's
-// cache folder; its output ends with go test's own.
+// It owns the list of what the tests need beyond Go, with the way to get each. Its invariants: it says what it does
+// before it does it; what is there already is left alone; only Debian packages touch the system, everything else lies
+// in the user's cache folder; its output ends with go test's own.
 //
 //	go run ./test                        everything
 //	go run ./test -short                 what needs nothing installed

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// npm fills a folder with packages. No script of a package is run: what they would do is build programs that are not needed.
+// npm fills a folder with packages. No script of a package is run: what they would do is build programs that are not
+// needed.
 func (m machine) npm(ctx context.Context, folder string, args ...string) error {
 	c := line(append([]string{"npm", args[0], "--loglevel=error", "--no-audit", "--no-fund", "--no-update-notifier",
 		"--ignore-scripts"}, args[1:]...)...)

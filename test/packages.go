@@ -7,13 +7,24 @@ import (
 )
 
 func postgresql(m machine, a *apt) step {
-	return debianPackages{apt: a, name: "postgresql", packages: []string{"postgresql"}, present: func(context.Context) bool {
-		return m.path("postgres") != "" || len(m.glob("/usr/lib/postgresql/*/bin/postgres")) > 0 // Debian keeps it off the path
-	}}
+	return debianPackages{
+		apt:      a,
+		name:     "postgresql",
+		packages: []string{"postgresql"},
+		present: func(context.Context) bool {
+			return m.path("postgres") != "" ||
+				len(m.glob("/usr/lib/postgresql/*/bin/postgres")) > 0 // Debian keeps it off the path
+		},
+	}
 }
 
 func curl(m machine, a *apt) step {
-	return debianPackages{apt: a, name: "curl", packages: []string{"curl"}, present: func(context.Context) bool { return m.path("curl") != "" }}
+	return debianPackages{
+		apt:      a,
+		name:     "curl",
+		packages: []string{"curl"},
+		present:  func(context.Context) bool { return m.path("curl") != "" },
+	}
 }
 
 // oldestNode is the first major version of Node.js that the client libraries load in.
@@ -35,29 +46,39 @@ func nodejs(m machine, a *apt) step {
 
 // litecoind is Litecoin Core, which Debian keeps off the path.
 func litecoind(m machine, a *apt) step {
-	return debianPackages{apt: a, name: "litecoind", packages: []string{"litecoind"}, present: func(ctx context.Context) bool {
-		if program := m.getenv("BURSAR_LITECOIND"); program != "" {
-			return m.works(ctx, program, "--version")
-		}
-		for _, program := range []string{"/usr/lib/litecoin/litecoind", m.path("litecoind")} {
-			if program != "" && m.works(ctx, program, "--version") {
-				return true
+	return debianPackages{
+		apt:      a,
+		name:     "litecoind",
+		packages: []string{"litecoind"},
+		present: func(ctx context.Context) bool {
+			if program := m.getenv("BURSAR_LITECOIND"); program != "" {
+				return m.works(ctx, program, "--version")
 			}
-		}
-		return false
-	}}
+			for _, program := range []string{"/usr/lib/litecoin/litecoind", m.path("litecoind")} {
+				if program != "" && m.works(ctx, program, "--version") {
+					return true
+				}
+			}
+			return false
+		},
+	}
 }
 
 // pyzmq is libzmq with a program that speaks it: what others' subscriptions to announcements are made of.
 func pyzmq(m machine, a *apt) step {
-	return debianPackages{apt: a, name: "pyzmq", packages: []string{"python3", "python3-zmq"}, present: func(ctx context.Context) bool {
-		for _, python := range []string{"python3", "/usr/bin/python3"} {
-			if m.works(ctx, python, "-c", "import zmq") {
-				return true
+	return debianPackages{
+		apt:      a,
+		name:     "pyzmq",
+		packages: []string{"python3", "python3-zmq"},
+		present: func(ctx context.Context) bool {
+			for _, python := range []string{"python3", "/usr/bin/python3"} {
+				if m.works(ctx, python, "-c", "import zmq") {
+					return true
+				}
 			}
-		}
-		return false
-	}}
+			return false
+		},
+	}
 }
 
 // pgbackrest keeps copies of a PostgreSQL server and of all that it writes.
@@ -66,11 +87,17 @@ func pgbackrest(m machine, a *apt) step {
 		present: func(ctx context.Context) bool { return m.works(ctx, "pgbackrest", "version") }}
 }
 
-// patroni makes a PostgreSQL server of several and decides which of them is the primary. Debian's runs in Debian's Python,
-// whichever is first on the path; its service does not start without a configuration.
+// patroni makes a PostgreSQL server of several and decides which of them is the primary. Debian's runs in Debian's
+// Python, whichever is first on the path; its service does not start without a configuration.
 func patroni(m machine, a *apt) step {
 	packages := []string{"patroni", "python3-etcd", "python3-psycopg2"}
-	return debianPackages{apt: a, name: "patroni", packages: packages, after: []string{"postgresql"}, present: func(ctx context.Context) bool {
-		return m.works(ctx, "patroni", "--version") && m.works(ctx, "/usr/bin/python3", "-c", "import etcd, psycopg2")
-	}}
+	return debianPackages{
+		apt:      a,
+		name:     "patroni",
+		packages: packages,
+		after:    []string{"postgresql"},
+		present: func(ctx context.Context) bool {
+			return m.works(ctx, "patroni", "--version") && m.works(ctx, "/usr/bin/python3", "-c", "import etcd, psycopg2")
+		},
+	}
 }

@@ -21,13 +21,14 @@ type step interface {
 	Install(context.Context) error
 }
 
-// steps lists everything that the tests need beyond Go, in the order of its installation. A new one is a file and a line.
+// steps lists everything that the tests need beyond Go, in the order of its installation. A new one is a file and a
+// line.
 func steps(m machine) []step {
 	debian := &apt{machine: m}
 	return []step{
 		postgresql(m, debian), curl(m, debian), nodejs(m, debian), litecoind(m, debian), pyzmq(m, debian),
-		bitcoind{m}, anvil{m}, hardhat{m}, strangers{m}, litesvm{m},
-		pgbackrest(m, debian), patroni(m, debian), etcd{debian}, litestream{m},
+		bitcoind{m}, anvil{m}, hardhat{m}, clients{m}, litesvm{m},
+		pgbackrest(m, debian), patroni(m, debian), etcd{debian}, litestream(m), linter(m),
 	}
 }
 

@@ -29,7 +29,8 @@ func (s thing) Install(context.Context) error {
 
 func TestOnlyWhatIsMissingIsInstalledAndItIsSaidBefore(t *testing.T) {
 	f, log, here, missing := newFake(t), []string{}, true, false
-	list := []step{thing{name: "here", here: &here, log: &log}, thing{name: "missing", here: &missing, useful: true, log: &log}}
+	list := []step{thing{name: "here", here: &here, log: &log},
+		thing{name: "missing", here: &missing, useful: true, log: &log}}
 	if err := perform(t.Context(), f.machine, list); err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +53,10 @@ func TestOnlyWhatIsMissingIsInstalledAndItIsSaidBefore(t *testing.T) {
 func TestAStepThatFailsEndsTheRunAndIsNamed(t *testing.T) {
 	f, log, here, other := newFake(t), []string{}, false, false
 	broken := errors.New("no room on the disk")
-	list := []step{thing{name: "broken", here: &here, fails: broken, log: &log}, thing{name: "next", here: &other, log: &log}}
-	if err := perform(t.Context(), f.machine, list); !errors.Is(err, broken) || !strings.Contains(err.Error(), "install broken") {
+	list := []step{thing{name: "broken", here: &here, fails: broken, log: &log},
+		thing{name: "next", here: &other, log: &log}}
+	if err := perform(t.Context(), f.machine, list); !errors.Is(err, broken) ||
+		!strings.Contains(err.Error(), "install broken") {
 		t.Errorf("%v", err)
 	}
 	list[0] = thing{name: "useless", here: &here, log: &log}
@@ -68,9 +71,10 @@ func TestAStepThatFailsEndsTheRunAndIsNamed(t *testing.T) {
 func TestWhatIsChosenBringsWhatItNeeds(t *testing.T) {
 	all := steps(newFake(t).machine)
 	for name, want := range map[string]string{
-		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "strangers": "nodejs strangers",
+		"anvil": "nodejs anvil", "bitcoind": "bitcoind", "litesvm": "nodejs litesvm", "clients": "nodejs clients",
 		"hardhat": "nodejs hardhat", "pgbackrest": "postgresql pgbackrest", "patroni": "postgresql patroni",
-		"all": "postgresql curl nodejs litecoind pyzmq bitcoind anvil hardhat strangers litesvm pgbackrest patroni etcd litestream",
+		"all": "postgresql curl nodejs litecoind pyzmq bitcoind anvil hardhat clients litesvm pgbackrest patroni etcd " +
+			"litestream golangci-lint",
 	} {
 		chosen, err := choose(all, name)
 		var names []string

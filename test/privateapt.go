@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// privateApt is an apt with lists and downloads of its own, of a Debian that is newer than this machine's. It needs no root.
+// privateApt is an apt with lists and downloads of its own, of a Debian that is newer than this machine's. It needs no
+// root.
 type privateApt struct {
 	machine
 	folder  string

@@ -23,7 +23,8 @@ func TestArgumentsAreGoTests(t *testing.T) {
 		{"--timeout=1m", "--timeout=1m ./... ./sandbox/...", "./... ./sandbox/...", false},
 	} {
 		got, err := parse(strings.Fields(c.args))
-		if err != nil || strings.Join(got.test, " ") != c.test || strings.Join(got.vet, " ") != c.vet || got.short != c.short {
+		if err != nil || strings.Join(got.test, " ") != c.test || strings.Join(got.vet, " ") != c.vet ||
+			got.short != c.short {
 			t.Errorf("%q is read as %+v: %v", c.args, got, err)
 		}
 	}
@@ -54,11 +55,29 @@ func TestShortInstallsNothing(t *testing.T) {
 	if err := run(t.Context(), f.machine, []string{"-short"}); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"go vet ./... ./sandbox/...", "go test -timeout 25m -short ./... ./sandbox/..."}; !slices.Equal(f.ran, want) {
+	if want := []string{"go vet ./... ./sandbox/...",
+		"go test -timeout 25m -short ./... ./sandbox/..."}; !slices.Equal(f.ran, want) {
 		t.Errorf("it runs %q", f.ran)
 	}
 	if err := run(t.Context(), f.machine, nil); err == nil || !strings.Contains(err.Error(), "install postgresql") {
 		t.Errorf("all the tests on an empty machine: %v", err)
+	}
+}
+
+func TestOnlyARunOfEverythingIsLinted(t *testing.T) {
+	source(t, "package a\n")
+	f := newFake(t)
+	all := arguments{vet: everything, test: everything}
+	for asked, want := range map[*arguments]bool{&all: true, {vet: []string{"./store"}}: false,
+		{vet: everything, short: true}: false} {
+		f.ran = nil
+		if err := check(t.Context(), f.machine, *asked); err != nil || holds(f.ran, "golangci-lint run") != want {
+			t.Errorf("%+v runs %q: %v", asked, f.ran, err)
+		}
+	}
+	f.failing, f.ran = "golangci-lint", nil
+	if err := check(t.Context(), f.machine, all); !errors.Is(err, errTests) || holds(f.ran, "go test") {
+		t.Errorf("the linter finds something: %v, after %q", err, f.ran)
 	}
 }
 
@@ -75,7 +94,8 @@ func TestWhatFailsEndsTheRun(t *testing.T) {
 	}
 	source(t, "package  a\n")
 	f.ran = nil
-	if err := run(t.Context(), f.machine, []string{"-short"}); err == nil || !strings.Contains(err.Error(), "gofmt would change: a.go") || len(f.ran) > 0 {
+	if err := run(t.Context(), f.machine, []string{"-short"}); err == nil ||
+		!strings.Contains(err.Error(), "gofmt would change: a.go") || len(f.ran) > 0 {
 		t.Errorf("a file of another form: %v", err)
 	}
 }

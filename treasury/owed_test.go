@@ -16,9 +16,11 @@ func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
 	each(t, func(p *purse) {
 		at := p.db.Now()
 		d := bursar.Deposit{ID: bursar.ID{20}, AccountID: bursar.ID{21}, Currency: "COIN", Amount: bursar.Units(50_000_000)}
-		w := bursar.Withdrawal{ID: bursar.ID{22}, AccountID: bursar.ID{21}, Currency: "COIN", Amount: bursar.Units(40_000_000)}
+		w := bursar.Withdrawal{ID: bursar.ID{22}, AccountID: bursar.ID{21}, Currency: "COIN",
+			Amount: bursar.Units(40_000_000)}
 		p.do(func(tx *store.Tx) error {
-			return tx.Ledger().Post(ctx, ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at), ledger.WithdrawalSettled(w, 0, at),
+			return tx.Ledger().Post(ctx, ledger.DepositCredited(d, at), ledger.WithdrawalHeld(w, at),
+				ledger.WithdrawalSettled(w, 0, at),
 				ledger.DepositReversed(d, at))
 		})
 		if got := p.free(); got != bursar.Units(180_000_000-40_000_000) {
@@ -36,9 +38,11 @@ func TestACustomerBelowZeroIsCoveredFirst(t *testing.T) {
 // A token's free funds are not made less by the fees of transactions under way, which are paid in the native asset.
 func TestFeesAreSetAsideOfTheNativeAsset(t *testing.T) {
 	each(t, func(p *purse) {
-		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForCapital, Currency: "TOKEN", Amount: bursar.Units(70_000_000)}
+		capital := bursar.Deposit{ID: bursar.ID{23}, Purpose: bursar.ForCapital, Currency: "TOKEN",
+			Amount: bursar.Units(70_000_000)}
 		p.do(func(tx *store.Tx) error {
-			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x", Order: []byte("{}")}
+			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x",
+				Order: []byte("{}")}
 			if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 				return err
 			}
@@ -72,8 +76,9 @@ func TestWhatTheTreasuryShows(t *testing.T) {
 		}
 		list, err := p.treasury.Show(ctx)
 		p.need(err)
-		want := treasury.Position{DepositFees: bursar.Units(10_000_000), Capital: bursar.Units(200_000_000), NetworkFees: bursar.Units(30_000_000),
-			Drawings: bursar.Units(150_000_000), Aside: bursar.Units(150_000_000), Free: bursar.Units(30_000_000)}
+		want := treasury.Position{DepositFees: bursar.Units(10_000_000), Capital: bursar.Units(200_000_000),
+			NetworkFees: bursar.Units(30_000_000),
+			Drawings:    bursar.Units(150_000_000), Aside: bursar.Units(150_000_000), Free: bursar.Units(30_000_000)}
 		if len(list) != 1 || list[0].Currency.Code != "COIN" {
 			t.Fatalf("it shows %+v", list)
 		}

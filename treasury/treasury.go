@@ -1,9 +1,9 @@
 // Package treasury shows what is the operator's own, and pays it out.
 //
-// It owns the treasury's account and the rule of how much may be taken. It pays nothing itself: a treasury withdrawal is a
-// withdrawal of that account, and passes every check that a customer's does. Its invariants: never more is taken than is the
-// operator's own and not set aside for the fees of what is under way, however many take at the same time; it goes to the
-// account's listed destinations only; who took it and why is recorded with it.
+// It owns the treasury's account and the rule of how much may be taken. It pays nothing itself: a treasury withdrawal
+// is a withdrawal of that account, and passes every check that a customer's does. Its invariants: never more is taken
+// than is the operator's own and not set aside for the fees of what is under way, however many take at the same time;
+// it goes to the account's listed destinations only; who took it and why is recorded with it.
 package treasury
 
 import (
@@ -31,9 +31,10 @@ type Order struct {
 	Actor    string
 }
 
-// Pay takes an order of an account to pay, as withdrawals are taken; fund runs in the transaction that holds the money, and
-// done behind it.
-type Pay func(ctx context.Context, o Order, address string, fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error)
+// Pay takes an order of an account to pay, as withdrawals are taken; fund runs in the transaction that holds the money,
+// and done behind it.
+type Pay func(ctx context.Context, o Order, address string, fund,
+	done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error)
 
 // Service is the operator's purse. It is safe for concurrent use.
 type Service struct {
@@ -49,7 +50,12 @@ func (s *Service) Open(ctx context.Context) error {
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		if err := tx.Accounts().Insert(ctx, bursar.Account{ID: Account, Name: "treasury", CreatedAt: tx.Now(), WebhookGeneration: 1}); err != nil {
+		if err := tx.Accounts().Insert(ctx, bursar.Account{
+			ID:                Account,
+			Name:              "treasury",
+			CreatedAt:         tx.Now(),
+			WebhookGeneration: 1,
+		}); err != nil {
 			return err
 		}
 		return tx.DestinationLists().Set(ctx, Account, time.Time{})
@@ -81,7 +87,8 @@ func (s *Service) Withdraw(ctx context.Context, o Order) (bursar.Withdrawal, err
 		})
 }
 
-// destination finds the address that a label stands for. It refuses while the list is switched off: then anything would go.
+// destination finds the address that a label stands for. It refuses while the list is switched off: then anything would
+// go.
 func (s *Service) destination(ctx context.Context, to string) (address string, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		list, err := tx.DestinationLists().Get(ctx, Account)
@@ -89,7 +96,8 @@ func (s *Service) destination(ctx context.Context, to string) (address string, e
 			return err
 		}
 		if !list.Binds(tx.Now()) {
-			return bursar.Refuse(bursar.CodeDestinationRefused, "the treasury's list of destinations is switched off: `bursar destination enable --account %s`", Account)
+			return bursar.Refuse(bursar.CodeDestinationRefused,
+				"the treasury's list of destinations is switched off: `bursar destination enable --account %s`", Account)
 		}
 		listed, err := tx.Destinations().List(ctx, Account, store.Page{Limit: 1000})
 		if err != nil {
@@ -112,7 +120,8 @@ func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w b
 	if err != nil {
 		return err
 	}
-	has, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency) // what a withdrawal that failed brought back
+	has, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID),
+		w.Currency) // what a withdrawal that failed brought back
 	if err != nil {
 		return err
 	}
@@ -122,7 +131,8 @@ func (s *Service) fund(ctx context.Context, tx *store.Tx, c bursar.Currency, w b
 		return err
 	}
 	if free.Less(need) {
-		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount", "%s %s are the operator's own and free to take; this needs %s %s with its fee",
+		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount",
+			"%s %s are the operator's own and free to take; this needs %s %s with its fee",
 			c.Exact(free), c.Code, c.Exact(need), c.Code)
 	}
 	if need = need.SubOrZero(left); need.IsZero() {
@@ -201,7 +211,8 @@ func position(ctx context.Context, tx *store.Tx, c bursar.Currency) (p Position,
 	for _, of := range []struct {
 		account ledger.Account
 		to      *bursar.Amount
-	}{{ledger.DepositFees, &p.DepositFees}, {ledger.WithdrawalFees, &p.WithdrawalFees}, {ledger.Capital, &p.Capital}, {ledger.NetworkFees, &p.NetworkFees}, {ledger.Losses, &p.Losses}} {
+	}{{ledger.DepositFees, &p.DepositFees}, {ledger.WithdrawalFees, &p.WithdrawalFees}, {ledger.Capital, &p.Capital},
+		{ledger.NetworkFees, &p.NetworkFees}, {ledger.Losses, &p.Losses}} {
 		b, err := tx.Ledger().Balance(ctx, of.account, c.Code)
 		if err != nil {
 			return p, err

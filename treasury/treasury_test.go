@@ -22,7 +22,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 var ctx = context.Background()
 
-// purse is a treasury over a simulated chain, with 5 COIN of a customer, 2 of capital, 0.1 of fees and 0.3 that the network took.
+// purse is a treasury over a simulated chain, with 5 COIN of a customer, 2 of capital, 0.1 of fees and 0.3 that the
+// network took.
 type purse struct {
 	*testing.T
 	db       *store.DB
@@ -37,30 +38,40 @@ func each(t *testing.T, test func(p *purse)) {
 
 func newPurse(t *testing.T, db *store.DB) *purse {
 	node := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2})
-	coin := bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1), WithdrawalMinimum: bursar.Units(1)}
-	registry, err := bursar.NewRegistry([]bursar.Currency{coin})
+	native := bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1),
+		WithdrawalMinimum: bursar.Units(1)}
+	registry, err := bursar.NewRegistry([]bursar.Currency{native})
 	p := &purse{T: t, db: db, cold: bursar.Address{Base: node.Named("cold")}}
 	p.need(err)
-	p.orders = withdrawal.NewService(withdrawal.Config{DB: db, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node}, Hot: map[bursar.ChainID]string{bursar.Bitcoin: "hot"},
+	p.orders = withdrawal.NewService(withdrawal.Config{DB: db,
+		Chains:   map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: node},
+		Hot:      map[bursar.ChainID]string{bursar.Bitcoin: "hot"},
 		Registry: registry, IDs: bursar.NewIDs(db.Now, nil), Log: slog.New(slog.DiscardHandler)})
-	p.treasury = &treasury.Service{DB: db, Registry: registry, Pay: func(ctx context.Context, o treasury.Order, address string,
-		fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error) {
-		return p.orders.Request(ctx, withdrawal.Order{Account: treasury.Account, Currency: o.Currency, Amount: o.Amount, Address: address, Fund: fund, Done: done})
-	}}
+	p.treasury = &treasury.Service{DB: db, Registry: registry,
+		Pay: func(ctx context.Context, o treasury.Order, address string,
+			fund, done func(context.Context, *store.Tx, bursar.Withdrawal) error) (bursar.Withdrawal, error) {
+			return p.orders.Request(ctx, withdrawal.Order{Account: treasury.Account, Currency: o.Currency, Amount: o.Amount,
+				Address: address, Fund: fund, Done: done})
+		}}
 	at := db.Now()
-	deposit := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "COIN", Amount: bursar.Units(500_000_000), Fee: bursar.Units(10_000_000)}
-	capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "COIN", Amount: bursar.Units(200_000_000)}
+	deposit := bursar.Deposit{ID: bursar.ID{1}, AccountID: bursar.ID{2}, Currency: "COIN",
+		Amount: bursar.Units(500_000_000), Fee: bursar.Units(10_000_000)}
+	capital := bursar.Deposit{ID: bursar.ID{3}, Purpose: bursar.ForCapital, Currency: "COIN",
+		Amount: bursar.Units(200_000_000)}
 	p.need(p.treasury.Open(ctx))
 	p.do(func(tx *store.Tx) error {
 		if err := tx.Chains().Ensure(ctx, bursar.Bitcoin); err != nil {
 			return err
 		}
-		_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: bursar.ID{4}, AccountID: treasury.Account, Family: "bitcoin", Currency: "COIN", Address: p.cold, Label: "cold",
-			CreatedAt: at, UsableFrom: at.Add(-time.Hour)})
+		_, _, err := tx.Destinations().Insert(ctx,
+			bursar.Destination{ID: bursar.ID{4}, AccountID: treasury.Account, Family: "bitcoin", Currency: "COIN",
+				Address: p.cold, Label: "cold",
+				CreatedAt: at, UsableFrom: at.Add(-time.Hour)})
 		if err != nil {
 			return err
 		}
-		return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, at), ledger.Arrived(capital, ledger.Capital, at), ledger.NetworkFee("bitcoin:a", 0, "COIN", bursar.Units(30_000_000), at))
+		return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, at), ledger.Arrived(capital, ledger.Capital, at),
+			ledger.NetworkFee("bitcoin:a", 0, "COIN", bursar.Units(30_000_000), at))
 	})
 	return p
 }
@@ -93,7 +104,8 @@ func refused(err error, code bursar.ErrorCode) bool {
 	return errors.As(err, &refusal) && refusal.Code == code
 }
 
-// What is the operator's own is taken to a listed destination, booked, and recorded with who took it and why; not a unit more.
+// What is the operator's own is taken to a listed destination, booked, and recorded with who took it and why; not a
+// unit more.
 func TestTheOperatorTakesItsOwn(t *testing.T) {
 	each(t, func(p *purse) {
 		if got := p.free(); got != bursar.Units(180_000_000) {
@@ -170,11 +182,13 @@ func TestTakersDoNotExceedItTogether(t *testing.T) {
 	})
 }
 
-// The fees that are set aside for what is under way are not free, and what a failed withdrawal brings back is used first.
+// The fees that are set aside for what is under way are not free, and what a failed withdrawal brings back is used
+// first.
 func TestWhatIsSetAside(t *testing.T) {
 	each(t, func(p *purse) {
 		p.do(func(tx *store.Tx) error {
-			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x", Order: []byte("{}")}
+			s := bursar.OutgoingTx{ID: bursar.ID{9}, Chain: bursar.Bitcoin, Kind: "sweep", Currency: "COIN", Base: "x",
+				Order: []byte("{}")}
 			if _, err := tx.Outgoing().Insert(ctx, s); err != nil {
 				return err
 			}

@@ -17,7 +17,8 @@ func (s *Service) AssignToWallet(ctx context.Context, id, wallet bursar.ID, note
 			return d, 0, fmt.Errorf("%w: there is no wallet %s", ErrTarget, wallet)
 		}
 		if err == nil && w.Currency != d.Currency {
-			err = fmt.Errorf("%w: wallet %s is of %s and the deposit of %s; the account needs a wallet of %s", ErrTarget, wallet, w.Currency, d.Currency, d.Currency)
+			err = fmt.Errorf("%w: wallet %s is of %s and the deposit of %s; the account needs a wallet of %s", ErrTarget, wallet,
+				w.Currency, d.Currency, d.Currency)
 		}
 		d.Purpose, d.AccountID, d.WalletID, d.Webhook, d.Metadata = bursar.ForWallet, w.AccountID, w.ID, w.Webhook, w.Metadata
 		if w.ForCharge {
@@ -40,12 +41,13 @@ func (s *Service) AssignToAccount(ctx context.Context, id, account bursar.ID, no
 }
 
 // assign credits a deposit to whom owner names; owner also returns the number of the wallet.
-func (s *Service) assign(ctx context.Context, id bursar.ID, note string, owner func(*store.Tx, bursar.Deposit) (bursar.Deposit, int64, error)) (bursar.Resolution, error) {
+func (s *Service) assign(ctx context.Context, id bursar.ID, note string,
+	owner func(*store.Tx, bursar.Deposit) (bursar.Deposit, int64, error)) (bursar.Resolution, error) {
 	if err := s.notBehind(ctx); err != nil {
 		return bursar.Resolution{}, err
 	}
 	return s.decide(ctx, id, note, func(tx *store.Tx, d bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
-		desk, err := s.desk(d.Chain)
+		at, err := s.chain(d.Chain)
 		if err != nil {
 			return n, err
 		}
@@ -58,14 +60,14 @@ func (s *Service) assign(ctx context.Context, id bursar.ID, note string, owner f
 		}
 		n.Kind, n.Status, n.CompletedAt = bursar.ResolutionAssign, bursar.ResolutionDone, tx.Now()
 		n.AccountID, n.WalletID = d.AccountID, d.WalletID
-		return n, desk.Creditor.Assign(ctx, tx, d, wallet)
+		return n, at.Creditor.Assign(ctx, tx, d, wallet)
 	})
 }
 
-func (s *Service) desk(id bursar.ChainID) (Desk, error) {
-	desk, on := s.Desks[id]
+func (s *Service) chain(id bursar.ChainID) (ChainDesk, error) {
+	at, on := s.Chains[id]
 	if !on {
-		return desk, fmt.Errorf("chain %s of this deposit is not configured: configure it first", id)
+		return at, fmt.Errorf("chain %s of this deposit is not configured: configure it first", id)
 	}
-	return desk, nil
+	return at, nil
 }

@@ -17,9 +17,9 @@ import (
 
 // What is kept is the operator's own capital, its alarm ends, and anyone who pays is woken; it is decided once.
 func TestWhatIsKeptIsTheOperatorsOwn(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d, other := r.stranded(80_000), r.stranded(5)
-	n, err := r.desk.Keep(ctx, d.ID, "  ticket 42 ")
+	n, err := r.service.Keep(ctx, d.ID, "  ticket 42 ")
 	r.need(err)
 	if n.Kind != bursar.ResolutionKeep || n.Status != bursar.ResolutionDone || n.Note != "ticket 42" ||
 		n.CompletedAt.IsZero() ||
@@ -35,16 +35,16 @@ func TestWhatIsKeptIsTheOperatorsOwn(t *testing.T) {
 		t.Errorf("woken is %s, %d alarms are open", r.decided, r.alarms())
 	}
 	for name, err := range map[string]error{
-		"kept again": second(r.desk.Keep(ctx, d.ID, "")),
-		"assigned":   second(r.desk.AssignToWallet(ctx, d.ID, r.anns.ID, "")),
-		"returned":   second(r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})),
+		"kept again": second(r.service.Keep(ctx, d.ID, "")),
+		"assigned":   second(r.service.AssignToWallet(ctx, d.ID, r.anns.ID, "")),
+		"returned":   second(r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})),
 	} {
 		if !errors.Is(err, store.ErrDecided) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r.desk.Decided = nil
-	if _, err := r.desk.Keep(ctx, other.ID, ""); err != nil {
+	r.service.Decided = nil
+	if _, err := r.service.Keep(ctx, other.ID, ""); err != nil {
 		t.Errorf("with nobody to wake: %v", err)
 	}
 }
@@ -53,12 +53,12 @@ func second(_ bursar.Resolution, err error) error { return err }
 
 // Only final value that fits no wallet is decided about, and only where it is known.
 func TestOnlyFinalUnattributedValueIsDecided(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	pending := r.arrive(r.anns.Address.Base, "", 80_000, 1)
-	r.refused("pending", second(r.desk.Keep(ctx, pending.ID, "")), unattributed.ErrNotFinal, pending)
+	r.refused("pending", second(r.service.Keep(ctx, pending.ID, "")), unattributed.ErrNotFinal, pending)
 	to := unattributed.Return{Deposit: pending.ID, To: r.node.Named("sender")}
-	r.refused("pending", second(r.desk.Return(ctx, to)), unattributed.ErrNotFinal, pending)
-	r.refused("unknown", second(r.desk.Keep(ctx, bursar.ID{15: 9}, "")), bursar.ErrNotFound, bursar.Deposit{})
+	r.refused("pending", second(r.service.Return(ctx, to)), unattributed.ErrNotFinal, pending)
+	r.refused("unknown", second(r.service.Keep(ctx, bursar.ID{15: 9}, "")), bursar.ErrNotFound, bursar.Deposit{})
 
 	r.node.Pay(chain.Payment{Address: r.anns.Address, Amount: bursar.Units(70_000)})
 	r.node.Mine(2)
@@ -69,17 +69,17 @@ func TestOnlyFinalUnattributedValueIsDecided(t *testing.T) {
 		own = list[0]
 		return err
 	})
-	r.refused("a customer's", second(r.desk.Keep(ctx, own.ID, "")), unattributed.ErrNotUnattributed, own)
+	r.refused("a customer's", second(r.service.Keep(ctx, own.ID, "")), unattributed.ErrNotUnattributed, own)
 	r.books(ledger.Capital, 0)
 }
 
 // A wallet gets what is assigned to it as a deposit of its own, less the deposit fee; its event goes to the wallet's
 // webhook.
 func TestAWalletGetsWhatIsAssigned(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	other := r.wallet(bob, "COIN", "bob's other one")
-	n, err := r.desk.AssignToWallet(ctx, d.ID, other.ID, "")
+	n, err := r.service.AssignToWallet(ctx, d.ID, other.ID, "")
 	r.need(err)
 	if n.Kind != bursar.ResolutionAssign || n.Status != bursar.ResolutionDone || n.AccountID != bob ||
 		n.WalletID != other.ID || n.CompletedAt.IsZero() {
@@ -93,9 +93,9 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 		t.Errorf("the deposit is %+v", got)
 	}
 	r.do(func(tx *store.Tx) error {
-		told, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
-		if len(told) != 1 || told[0].URL != other.Webhook || told[0].Subject != d.ID {
-			t.Errorf("told is %+v", told)
+		notified, err := tx.Deliveries().List(ctx, bob, store.Page{Limit: 9})
+		if len(notified) != 1 || notified[0].URL != other.Webhook || notified[0].Subject != d.ID {
+			t.Errorf("told is %+v", notified)
 		}
 		return err
 	})
@@ -103,7 +103,7 @@ func TestAWalletGetsWhatIsAssigned(t *testing.T) {
 
 // A charge is paid by what is assigned to it.
 func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	w := bursar.Wallet{ID: r.ids.Next(), AccountID: bob, Currency: "COIN", Family: "bitcoin", ForCharge: true,
 		CreatedAt: r.db.Now(),
 		Webhook:   "https://bob.example/hook", Address: bursar.Address{Base: r.node.Named("charge")}, Index: 90}
@@ -118,7 +118,7 @@ func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
 			Expires: tx.Now().Add(time.Hour)})
 	})
 	d := r.stranded(80_000)
-	_, err := r.desk.AssignToWallet(ctx, d.ID, w.ID, "")
+	_, err := r.service.AssignToWallet(ctx, d.ID, w.ID, "")
 	if r.need(err); r.deposit(d.ID).Purpose != bursar.ForCharge {
 		t.Errorf("the deposit is for %s", r.deposit(d.ID).Purpose)
 	}
@@ -133,9 +133,9 @@ func TestAChargeIsPaidByWhatIsAssigned(t *testing.T) {
 
 // An account gets what is assigned to it without a wallet.
 func TestAnAccountGetsWhatIsAssigned(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
-	n, err := r.desk.AssignToAccount(ctx, d.ID, bob, "")
+	n, err := r.service.AssignToAccount(ctx, d.ID, bob, "")
 	r.need(err)
 	if got := r.deposit(d.ID); n.AccountID != bob || !n.WalletID.IsZero() || got.Purpose != bursar.ForAccount ||
 		got.AccountID != bob {
@@ -146,22 +146,22 @@ func TestAnAccountGetsWhatIsAssigned(t *testing.T) {
 
 // What cannot be credited is refused, and stays undecided.
 func TestWhatCannotBeCreditedIsRefused(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
-	r.refused("no wallet", second(r.desk.AssignToWallet(ctx, d.ID, bursar.ID{15: 9}, "")), unattributed.ErrTarget, d)
-	r.refused("another currency's", second(r.desk.AssignToWallet(ctx, d.ID, r.bobs.ID, "")), unattributed.ErrTarget, d)
-	r.refused("no account", second(r.desk.AssignToAccount(ctx, d.ID, bursar.ID{15: 9}, "")), unattributed.ErrTarget, d)
-	desks := r.desk.Desks
-	r.desk.Desks = nil
+	r.refused("no wallet", second(r.service.AssignToWallet(ctx, d.ID, bursar.ID{15: 9}, "")), unattributed.ErrTarget, d)
+	r.refused("another currency's", second(r.service.AssignToWallet(ctx, d.ID, r.bobs.ID, "")), unattributed.ErrTarget, d)
+	r.refused("no account", second(r.service.AssignToAccount(ctx, d.ID, bursar.ID{15: 9}, "")), unattributed.ErrTarget, d)
+	chains := r.service.Chains
+	r.service.Chains = nil
 	for name, err := range map[string]error{
-		"assigned": second(r.desk.AssignToAccount(ctx, d.ID, bob, "")),
-		"returned": second(r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})),
+		"assigned": second(r.service.AssignToAccount(ctx, d.ID, bob, "")),
+		"returned": second(r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "not configured") {
 			t.Errorf("%s on a chain that is not served: %v", name, err)
 		}
 	}
-	r.desk.Desks = desks
+	r.service.Chains = chains
 	r.books(ledger.Unattributed, 80_000)
 	if len(r.decided) > 0 || r.alarms() != 1 {
 		t.Errorf("woken is %s, %d alarms are open", r.decided, r.alarms())
@@ -170,30 +170,30 @@ func TestWhatCannotBeCreditedIsRefused(t *testing.T) {
 
 // A note is text of at most 1000 bytes; what is wrong with it is said before anything is looked at.
 func TestANoteIsShortText(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	for name, note := range map[string]string{"long": strings.Repeat("x", 1001), "no text": "a\xffb", "a zero": "a\x00b"} {
-		r.refused(name, second(r.desk.Keep(ctx, d.ID, note)), unattributed.ErrNote, d)
-		if _, err := r.desk.Cancel(ctx, d.ID, note); !errors.Is(err, unattributed.ErrNote) {
+		r.refused(name, second(r.service.Keep(ctx, d.ID, note)), unattributed.ErrNote, d)
+		if _, err := r.service.Cancel(ctx, d.ID, note); !errors.Is(err, unattributed.ErrNote) {
 			t.Errorf("%s: calling back gave %v", name, err)
 		}
 	}
-	_, err := r.desk.Keep(ctx, d.ID, strings.Repeat("x", 1000))
+	_, err := r.service.Keep(ctx, d.ID, strings.Repeat("x", 1000))
 	r.need(err)
 }
 
 // A return is called back while it is queued and no longer; what is called back can be decided again, and says why it
 // failed.
 func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	for _, note := range []string{"", "wrong address"} {
-		if _, err := r.desk.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
+		if _, err := r.service.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) {
 			t.Errorf("without a return: %v", err)
 		}
-		sent, err := r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
+		sent, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
 		r.need(err)
-		n, err := r.desk.Cancel(ctx, d.ID, note)
+		n, err := r.service.Cancel(ctx, d.ID, note)
 		if r.need(err); n.ID != sent.ID || n.Status != bursar.ResolutionFailed {
 			t.Errorf("it is %+v", n)
 		}
@@ -211,35 +211,35 @@ func TestAReturnIsCalledBackWhileItIsQueued(t *testing.T) {
 			t.Errorf("%d alarms are open, it is for %s", r.alarms(), r.deposit(d.ID).Purpose)
 		}
 	}
-	_, err := r.desk.Keep(ctx, d.ID, "")
+	_, err := r.service.Keep(ctx, d.ID, "")
 	r.need(err)
-	if _, err := r.desk.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) ||
+	if _, err := r.service.Cancel(ctx, d.ID, ""); !errors.Is(err, unattributed.ErrTooLate) ||
 		!strings.Contains(err.Error(), "kept") {
 		t.Errorf("of what is kept: %v", err)
 	}
 }
 
-// A database that was put back may have forgotten that value was paid back: until its chain has recovered nobody else gets it. A
-// return may be ordered, so that the recovery can adopt the payment for it.
+// A database that was put back may have forgotten that value was paid back: until its chain has recovered nobody else
+// gets it. A return may be ordered, so that the recovery can adopt the payment for it.
 func TestNobodyGetsWhatMayBePaidBackAlready(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d, ordered := r.stranded(80_000), r.stranded(90_000)
 	to := r.node.Named("sender")
-	r.need(second(r.desk.Return(ctx, unattributed.Return{Deposit: ordered.ID, To: to})))
+	r.need(second(r.service.Return(ctx, unattributed.Return{Deposit: ordered.ID, To: to})))
 	decisions := map[string]func() error{
-		"kept":                func() error { return second(r.desk.Keep(ctx, d.ID, "")) },
-		"assigned":            func() error { return second(r.desk.AssignToWallet(ctx, d.ID, r.anns.ID, "")) },
-		"given to an account": func() error { return second(r.desk.AssignToAccount(ctx, d.ID, ann, "")) },
-		"called back":         func() error { return second(r.desk.Cancel(ctx, ordered.ID, "")) },
+		"kept":                func() error { return second(r.service.Keep(ctx, d.ID, "")) },
+		"assigned":            func() error { return second(r.service.AssignToWallet(ctx, d.ID, r.anns.ID, "")) },
+		"given to an account": func() error { return second(r.service.AssignToAccount(ctx, d.ID, ann, "")) },
+		"called back":         func() error { return second(r.service.Cancel(ctx, ordered.ID, "")) },
 	}
 	why := "the database has stepped back"
-	r.desk.Behind = func(context.Context) (string, error) { return why, nil }
+	r.service.Behind = func(context.Context) (string, error) { return why, nil }
 	for name, decide := range decisions {
 		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s before the database is looked at: %v", name, err)
 		}
 	}
-	r.desk.Behind = nil
+	r.service.Behind = nil
 	r.do(func(tx *store.Tx) error { return tx.Recoveries().Begin(ctx, d.Chain, "restored") })
 	for name, decide := range decisions {
 		if err := decide(); !errors.Is(err, unattributed.ErrRecovering) {
@@ -249,5 +249,5 @@ func TestNobodyGetsWhatMayBePaidBackAlready(t *testing.T) {
 	if n := r.standing(d); !n.ID.IsZero() || r.standing(ordered).Status != bursar.ResolutionQueued {
 		t.Errorf("it is decided: %+v", n)
 	}
-	r.need(second(r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})))
+	r.need(second(r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})))
 }

@@ -11,20 +11,22 @@ import (
 // Item is value that fitted no wallet when it arrived.
 type Item struct {
 	bursar.Deposit
-	Why      string             // it fits no wallet, for the operator
-	Wallet   *bursar.Wallet     // that has its address, although it does not fit
-	Decision *bursar.Resolution // the newest; nil while there is none
+	Why        string             // it fits no wallet, for the operator
+	Wallet     *bursar.Wallet     // that has its address, although it does not fit
+	Resolution *bursar.Resolution // the newest; nil while there is none
 }
 
-// List returns what waits for a decision or for finality, newest first; all adds what left its chain and what was decided.
-// families names each chain's family; where one is missing, no wallet is looked for.
-func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.Family, all bool, page store.Page) (list []Item, err error) {
+// List returns what waits for a decision or for finality, newest first; all adds what left its chain and what was
+// decided. families names each chain's family; where one is missing, no wallet is looked for.
+func List(
+	ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.Family, all bool, page store.Page,
+) (list []Item, err error) {
 	err = db.View(ctx, func(tx *store.Tx) error {
 		deposits, err := tx.Deposits().Unattributed(ctx, all, page)
 		if err != nil {
 			return err
 		}
-		decisions, err := tx.Resolutions().About(ctx, deposits)
+		resolutions, err := tx.Resolutions().About(ctx, deposits)
 		if err != nil {
 			return err
 		}
@@ -35,8 +37,8 @@ func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.
 		list = nil
 		for _, d := range deposits {
 			item := Item{Deposit: d}
-			if n, found := decisions[d.ID]; found {
-				item.Decision = &n
+			if n, found := resolutions[d.ID]; found {
+				item.Resolution = &n
 			}
 			if w, found := owners[families[d.Chain]][d.Address]; found {
 				item.Wallet = &w
@@ -49,7 +51,9 @@ func List(ctx context.Context, db *store.DB, families map[bursar.ChainID]bursar.
 	return list, err
 }
 
-func walletsAt(ctx context.Context, tx *store.Tx, families map[bursar.ChainID]bursar.Family, deposits []bursar.Deposit) (map[bursar.Family]map[bursar.Address]bursar.Wallet, error) {
+func walletsAt(
+	ctx context.Context, tx *store.Tx, families map[bursar.ChainID]bursar.Family, deposits []bursar.Deposit,
+) (map[bursar.Family]map[bursar.Address]bursar.Wallet, error) {
 	addresses := map[bursar.Family][]bursar.Address{}
 	for _, d := range deposits {
 		if family, known := families[d.Chain]; known {

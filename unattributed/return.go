@@ -29,17 +29,19 @@ func (s *Service) Return(ctx context.Context, r Return) (bursar.Resolution, erro
 	if err != nil {
 		return bursar.Resolution{}, err
 	}
-	return s.decide(ctx, r.Deposit, r.Note, func(tx *store.Tx, now bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
-		if now.Amount != d.Amount {
-			return n, fmt.Errorf("deposit %s came back with another amount just now: decide again", d.ID)
-		}
-		n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to, p.amount, p.fee
-		if err := tx.Ledger().Post(ctx, ledger.ReturnHeld(n, tx.Now())); err != nil {
-			return n, err
-		}
-		now.Purpose = bursar.ForReturned
-		return n, tx.Deposits().SetOwner(ctx, now, 0, bursar.ForUnattributed)
-	})
+	return s.decide(ctx, r.Deposit, r.Note,
+		func(tx *store.Tx, now bursar.Deposit, n bursar.Resolution) (bursar.Resolution, error) {
+			if now.Amount != d.Amount {
+				return n, fmt.Errorf("deposit %s came back with another amount just now: decide again", d.ID)
+			}
+			n.Kind, n.Status, n.Address, n.Amount, n.Fee = bursar.ResolutionRefund, bursar.ResolutionQueued, p.to,
+				p.amount, p.fee
+			if err := tx.Ledger().Post(ctx, ledger.ReturnHeld(n, tx.Now())); err != nil {
+				return n, err
+			}
+			now.Purpose = bursar.ForReturned
+			return n, tx.Deposits().SetOwner(ctx, now, 0, bursar.ForUnattributed)
+		})
 }
 
 // priced is a return that was checked.
@@ -60,32 +62,34 @@ func (s *Service) price(ctx context.Context, r Return) (d bursar.Deposit, p pric
 		if d, err = tx.Deposits().ByID(ctx, r.Deposit); err != nil {
 			return store.AsRefusal(err)
 		}
-		return undecided(ctx, tx, d)
+		return unresolved(ctx, tx, d)
 	})
 	if err != nil {
 		return d, p, err
 	}
-	desk, err := s.desk(d.Chain)
+	at, err := s.chain(d.Chain)
 	if err != nil {
 		return d, p, err
 	}
-	if p.to, err = s.destination(ctx, desk, r.To); err != nil {
+	if p.to, err = s.destination(ctx, at, r.To); err != nil {
 		return d, p, err
 	}
-	cost, err := ask(ctx, desk, chain.Payment{Address: p.to, Contract: d.Contract, Amount: d.Amount})
+	cost, err := ask(ctx, at, chain.Payment{Address: p.to, Contract: d.Contract, Amount: d.Amount})
 	if err != nil || d.Contract != "" || r.FromCapital {
 		p.amount = d.Amount
 		return d, p, err
 	}
-	return d, p, s.deduct(ctx, desk, d, &p, cost)
+	return d, p, s.deduct(ctx, at, d, &p, cost)
 }
 
-// deduct takes what the payment costs out of its amount, and what it cost to bring the value to the hot address, where it
-// did not arrive there.
-func (s *Service) deduct(ctx context.Context, desk Desk, d bursar.Deposit, p *priced, cost bursar.Amount) (err error) {
+// deduct takes what the payment costs out of its amount, and what it cost to bring the value to the hot address, where
+// it did not arrive there.
+func (s *Service) deduct(
+	ctx context.Context, at ChainDesk, d bursar.Deposit, p *priced, cost bursar.Amount,
+) (err error) {
 	p.fee = cost
-	if desk.Chain.Capabilities().Model == chain.AccountModel && d.Address.Base != desk.Hot {
-		sweep, err := ask(ctx, desk, chain.Payment{Address: bursar.Address{Base: desk.Hot}, Amount: d.Amount})
+	if at.Chain.Capabilities().Model == chain.AccountModel && d.Address.Base != at.Hot {
+		sweep, err := ask(ctx, at, chain.Payment{Address: bursar.Address{Base: at.Hot}, Amount: d.Amount})
 		if err != nil {
 			return err
 		}
@@ -98,24 +102,27 @@ func (s *Service) deduct(ctx context.Context, desk Desk, d bursar.Deposit, p *pr
 		return err
 	}
 	if p.amount, err = d.Amount.Sub(p.fee); err != nil || p.amount.IsZero() {
-		return fmt.Errorf("%w: the chain's fees of %s %s are no less than the %s that came", ErrDestination, currency.Exact(p.fee), d.Currency, currency.Exact(d.Amount))
+		return fmt.Errorf("%w: the chain's fees of %s %s are no less than the %s that came", ErrDestination,
+			currency.Exact(p.fee), d.Currency, currency.Exact(d.Amount))
 	}
-	_, err = ask(ctx, desk, chain.Payment{Address: p.to, Amount: p.amount})
+	_, err = ask(ctx, at, chain.Payment{Address: p.to, Amount: p.amount})
 	return err
 }
 
-// destination reads an address that is not ours. What came to a wallet's address by mistake is assigned, not sent round.
-func (s *Service) destination(ctx context.Context, desk Desk, text string) (bursar.Address, error) {
-	to, err := desk.Chain.ParseAddress(text)
+// destination reads an address that is not ours. What came to a wallet's address by mistake is assigned, not sent
+// round.
+func (s *Service) destination(ctx context.Context, at ChainDesk, text string) (bursar.Address, error) {
+	to, err := at.Chain.ParseAddress(text)
 	if err != nil {
-		return to, fmt.Errorf("%w: %.100q is not a payable address of %s on this network", ErrDestination, text, desk.Chain.Capabilities().ID)
+		return to, fmt.Errorf("%w: %.100q is not a payable address of %s on this network", ErrDestination, text,
+			at.Chain.Capabilities().ID)
 	}
-	if to.Base == desk.Hot {
+	if to.Base == at.Hot {
 		return to, fmt.Errorf("%w: %s is our own; assign the value to a wallet, or keep it", ErrDestination, to)
 	}
 	var w bursar.Wallet
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		w, err = tx.Wallets().ByAddress(ctx, desk.Chain.Capabilities().Family, to)
+		w, err = tx.Wallets().ByAddress(ctx, at.Chain.Capabilities().Family, to)
 		return err
 	})
 	switch {
@@ -128,8 +135,8 @@ func (s *Service) destination(ctx context.Context, desk Desk, text string) (burs
 }
 
 // ask returns what a payment costs, or why it can never be made.
-func ask(ctx context.Context, desk Desk, p chain.Payment) (bursar.Amount, error) {
-	cost, err := desk.Chain.Quote(ctx, p)
+func ask(ctx context.Context, at ChainDesk, p chain.Payment) (bursar.Amount, error) {
+	cost, err := at.Chain.Quote(ctx, p)
 	var refused *chain.RefusedError
 	switch {
 	case errors.As(err, &refused):

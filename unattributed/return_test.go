@@ -14,8 +14,8 @@ import (
 )
 
 // back orders a return of a deposit to its sender.
-func (r *rig) back(d bursar.Deposit) (bursar.Resolution, error) {
-	return r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
+func (r *harness) back(d bursar.Deposit) (bursar.Resolution, error) {
+	return r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender")})
 }
 
 // A native asset pays its own way: the fee of the payment is kept of it, and on the account model also that of bringing
@@ -39,14 +39,15 @@ func TestWhatAReturnKeepsForTheFee(t *testing.T) {
 		"of a token, also borne": {numbered, "ann's", true, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, c.chain)
+			r := newHarness(t, c.chain)
 			contract := ""
 			if c.token {
 				contract = r.tokens()
 			}
 			d := r.arrive(r.node.Named(c.at), contract, 80_000, 2)
-			n, err := r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender"), FromCapital: c.capital,
-				Note: "n"})
+			n, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: r.node.Named("sender"),
+				FromCapital: c.capital,
+				Note:        "n"})
 			r.need(err)
 			if n.Kind != bursar.ResolutionRefund || n.Status != bursar.ResolutionQueued ||
 				n.Address.Base != r.node.Named("sender") || n.Note != "n" ||
@@ -66,7 +67,7 @@ func TestWhatAReturnKeepsForTheFee(t *testing.T) {
 
 // What the fees leave nothing of is not returned. One unit is enough.
 func TestAReturnPaysMoreThanNothing(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	for _, units := range []uint64{1, 999, 1000} {
 		d := r.stranded(units)
 		_, err := r.back(d)
@@ -84,7 +85,7 @@ func TestAReturnPaysMoreThanNothing(t *testing.T) {
 
 // The chain is asked about what is really paid: an amount that it does not carry after the fee is refused.
 func TestWhatIsLeftAfterTheFeeMustBePayable(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	var asked []chain.Payment
 	r.quote = func(p chain.Payment) (bursar.Amount, error) {
@@ -103,7 +104,7 @@ func TestWhatIsLeftAfterTheFeeMustBePayable(t *testing.T) {
 
 // What bringing the value to the hot address costs is asked for that very value.
 func TestTheSweepIsAskedForTheWholeValue(t *testing.T) {
-	r := newRig(t, numbered)
+	r := newHarness(t, numbered)
 	var asked []chain.Payment
 	r.quote = func(p chain.Payment) (bursar.Amount, error) {
 		asked = append(asked, p)
@@ -119,11 +120,11 @@ func TestTheSweepIsAskedForTheWholeValue(t *testing.T) {
 
 // Value is not sent round: our own addresses and wallets are no destinations, and an address that is none neither.
 func TestAReturnGoesToAnOutsider(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	for to, words := range map[string]string{"nowhere": "not a payable address of bitcoin", r.hot: "our own",
 		r.bobs.Address.Base: r.bobs.ID.String()} {
-		_, err := r.desk.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
+		_, err := r.service.Return(ctx, unattributed.Return{Deposit: d.ID, To: to})
 		r.refused(to, err, unattributed.ErrDestination, d)
 		if !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v, want %q", to, err, words)
@@ -133,7 +134,7 @@ func TestAReturnGoesToAnOutsider(t *testing.T) {
 
 // A destination that can never be paid is refused with the chain's reason; a node that is away refuses no destination.
 func TestANodeThatIsAwayRefusesNoDestination(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		return bursar.Amount{},
@@ -154,7 +155,7 @@ func TestANodeThatIsAwayRefusesNoDestination(t *testing.T) {
 
 // A deposit that a reorg takes away while the node is asked is not returned.
 func TestADepositThatLeavesMeanwhileIsNotReturned(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		if r.deposit(d.ID).Status == bursar.DepositConfirmed {
@@ -172,10 +173,10 @@ func TestADepositThatLeavesMeanwhileIsNotReturned(t *testing.T) {
 // The list shows what waits, with why it fits no wallet, whose address it is and what was decided; with all of it, what
 // is done too.
 func TestTheListShowsWhatWaits(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	families := map[bursar.ChainID]bursar.Family{bursar.Bitcoin: "bitcoin"}
 	kept, waits := r.stranded(5), r.stranded(80_000)
-	n, err := r.desk.Keep(ctx, kept.ID, "")
+	n, err := r.service.Keep(ctx, kept.ID, "")
 	r.need(err)
 	list := func(families map[bursar.ChainID]bursar.Family, all bool) []unattributed.Item {
 		items, err := unattributed.List(ctx, r.db, families, all, store.Page{Limit: 10})
@@ -184,12 +185,12 @@ func TestTheListShowsWhatWaits(t *testing.T) {
 	}
 	one := list(families, false)
 	if len(one) != 1 || one[0].ID != waits.ID || one[0].Wallet == nil || one[0].Wallet.ID != r.anns.ID ||
-		one[0].Decision != nil ||
+		one[0].Resolution != nil ||
 		!strings.Contains(one[0].Why, "verify it with the node") {
 		t.Errorf("listed is %+v", one)
 	}
-	if both := list(families, true); len(both) != 2 || both[0].ID != waits.ID || both[1].Decision == nil ||
-		both[1].Decision.ID != n.ID {
+	if both := list(families, true); len(both) != 2 || both[0].ID != waits.ID || both[1].Resolution == nil ||
+		both[1].Resolution.ID != n.ID {
 		t.Errorf("of all %+v", both)
 	}
 	if bare := list(nil, false); len(bare) != 1 || bare[0].Wallet != nil {
@@ -215,7 +216,7 @@ func TestWordsSayWhatWasDecided(t *testing.T) {
 
 // A deposit that comes back with another amount while the node is asked is priced again.
 func TestADepositThatChangesMeanwhileIsPricedAgain(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		r.do(func(tx *store.Tx) error { // as the same transaction in another block may
@@ -250,9 +251,9 @@ func TestADepositThatChangesMeanwhileIsPricedAgain(t *testing.T) {
 
 // No node is asked about what cannot be decided.
 func TestNoNodeIsAskedAboutWhatIsDecided(t *testing.T) {
-	r := newRig(t, coined)
+	r := newHarness(t, coined)
 	d := r.stranded(80_000)
-	_, err := r.desk.Keep(ctx, d.ID, "")
+	_, err := r.service.Keep(ctx, d.ID, "")
 	r.need(err)
 	r.quote = func(chain.Payment) (bursar.Amount, error) {
 		t.Error("the node is asked")

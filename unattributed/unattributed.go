@@ -1,10 +1,10 @@
-// Package unattributed carries out what the operator decides about value that reached an address of ours and fits no wallet:
-// it is credited to a customer, paid back, or kept as the operator's own.
+// Package unattributed carries out what the operator decides about value that reached an address of ours and fits no
+// wallet: it is credited to a customer, paid back, or kept as the operator's own.
 //
 // It owns who may decide what and when, and the record of it. It credits nobody by itself, which the follower does, and
 // sends nothing, which the spender does. Its invariants: only final value is decided about, and once; a decision, its
-// postings and the end of its alarm are one transaction that has locked the deposit's chain, so that no other replica and
-// no reorganisation comes between; what is paid back is set aside before anything is drafted.
+// postings and the end of its alarm are one transaction that has locked the deposit's chain, so that no other replica
+// and no reorganisation comes between; what is paid back is set aside before anything is drafted.
 package unattributed
 
 import (
@@ -31,9 +31,10 @@ var (
 	ErrDestination     = errors.New("it cannot be paid back there")
 	ErrTooLate         = errors.New("it is too late for that")
 	ErrNote            = errors.New("a note has at most 1000 bytes of plain text")
-	// ErrRecovering is returned while a database that was put back may have forgotten that the value was paid back. A return may be
-	// ordered: it waits, and the recovery adopts the payment that it may have had.
-	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be paid back already; see `bursar recovery status`")
+	// ErrRecovering is returned while a database that was put back may have forgotten that the value was paid back. A
+	// return may be ordered: it waits, and the recovery adopts the payment that it may have had.
+	ErrRecovering = errors.New("the chain recovers, or is about to: the value may be paid back already; see `bursar " +
+		"recovery status`")
 )
 
 // Chain is what a decision needs of a chain.
@@ -48,8 +49,8 @@ type Creditor interface {
 	Assign(ctx context.Context, tx *store.Tx, d bursar.Deposit, wallet int64) error
 }
 
-// Desk is all that is needed to decide about value on one chain. Hot is our own address there.
-type Desk struct {
+// ChainDesk is all that is needed to decide about value on one chain. Hot is our own address there.
+type ChainDesk struct {
 	Chain    Chain
 	Creditor Creditor
 	Hot      string
@@ -58,7 +59,7 @@ type Desk struct {
 // Service carries out decisions. It is safe for concurrent use.
 type Service struct {
 	DB       *store.DB
-	Desks    map[bursar.ChainID]Desk
+	Chains   map[bursar.ChainID]ChainDesk
 	Registry *bursar.Registry
 	IDs      *bursar.IDs
 	Log      *slog.Logger
@@ -117,20 +118,28 @@ func (s *Service) Cancel(ctx context.Context, id bursar.ID, note string) (n burs
 	return n, err
 }
 
-// decide runs f on a deposit that may be decided, with a decision to be filled in, and records that one. f posts what the
-// decision means; the alarm ends with it.
-func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(*store.Tx, bursar.Deposit, bursar.Resolution) (bursar.Resolution, error)) (n bursar.Resolution, err error) {
+// decide runs f on a deposit that may be decided, with a decision to be filled in, and records that one. f posts what
+// the decision means; the alarm ends with it.
+func (s *Service) decide(ctx context.Context, id bursar.ID, note string,
+	f func(*store.Tx, bursar.Deposit, bursar.Resolution) (bursar.Resolution, error)) (n bursar.Resolution, err error) {
 	if note, err = checkNote(note); err != nil {
 		return n, err
 	}
 	err = s.locked(ctx, id, func(tx *store.Tx, d bursar.Deposit) error {
-		if err := undecided(ctx, tx, d); err != nil {
+		if err := unresolved(ctx, tx, d); err != nil {
 			return err
 		}
 		if altered, err := tx.Deposits().Altered(ctx, id); err != nil || altered {
 			return cmp.Or(err, fmt.Errorf("deposit %s: %w", id, store.ErrAltered))
 		}
-		n, err = f(tx, d, bursar.Resolution{ID: s.IDs.Next(), DepositID: id, Chain: d.Chain, Currency: d.Currency, Note: note, DecidedAt: tx.Now()})
+		n, err = f(tx, d, bursar.Resolution{
+			ID:        s.IDs.Next(),
+			DepositID: id,
+			Chain:     d.Chain,
+			Currency:  d.Currency,
+			Note:      note,
+			DecidedAt: tx.Now(),
+		})
 		if err != nil {
 			return err
 		}
@@ -142,7 +151,8 @@ func (s *Service) decide(ctx context.Context, id bursar.ID, note string, f func(
 	if err != nil {
 		return n, err
 	}
-	s.Log.Info("unattributed value decided", "deposit", id, "decision", n.ID, "kind", n.Kind, "chain", n.Chain, "currency", n.Currency)
+	s.Log.Info("unattributed value decided", "deposit", id, "decision", n.ID, "kind", n.Kind, "chain", n.Chain, "currency",
+		n.Currency)
 	if s.Decided != nil {
 		s.Decided(n.Chain)
 	}
@@ -167,8 +177,8 @@ func (s *Service) locked(ctx context.Context, id bursar.ID, f func(*store.Tx, bu
 	})
 }
 
-// undecided refuses a deposit that cannot be decided about now.
-func undecided(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
+// unresolved refuses a deposit that cannot be decided about now.
+func unresolved(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	n, err := tx.Resolutions().Standing(ctx, d.ID)
 	switch {
 	case err == nil:
@@ -187,8 +197,8 @@ func undecided(ctx context.Context, tx *store.Tx, d bursar.Deposit) error {
 	return err
 }
 
-// notBehind refuses to give value to anybody between a restore or a failover and the service's next look at the database: no chain
-// recovers yet, and the value may have been paid back.
+// notBehind refuses to give value to anybody between a restore or a failover and the service's next look at the
+// database: no chain recovers yet, and the value may have been paid back.
 func (s *Service) notBehind(ctx context.Context) error {
 	if s.Behind == nil {
 		return nil

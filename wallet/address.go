@@ -10,11 +10,14 @@ import (
 )
 
 // errNoKey is what a client is told while the pool is empty: it fills up within moments where the seed is at hand.
-var errNoKey = bursar.Refuse(bursar.CodeUnavailable, "no address of this currency is ready at this moment; try again, and with the same Idempotency-Key if it was sent")
+var errNoKey = bursar.Refuse(bursar.CodeUnavailable,
+	"no address of this currency is ready at this moment; try again, and with the same Idempotency-Key if it was sent")
 
-// address gives each wallet the next index of its family and the address there. It returns the places of those for which
-// the pool has no key.
-func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wallet) (refused map[int]bool, err error) {
+// address gives each wallet the next index of its family and the address there. It returns the places of those for
+// which the pool has no key.
+func (s *Service) address(
+	ctx context.Context, tx *store.Tx, wallets []bursar.Wallet,
+) (refused map[int]bool, err error) {
 	perFamily := map[bursar.Family][]int{}
 	var families []chain.Capabilities
 	for i := range wallets {
@@ -22,33 +25,33 @@ func (s *Service) address(ctx context.Context, tx *store.Tx, wallets []bursar.Wa
 		if err != nil {
 			return nil, err
 		}
-		traits := c.Capabilities()
-		wallets[i].Family = traits.Family
-		if len(perFamily[traits.Family]) == 0 {
-			families = append(families, traits)
+		capabilities := c.Capabilities()
+		wallets[i].Family = capabilities.Family
+		if len(perFamily[capabilities.Family]) == 0 {
+			families = append(families, capabilities)
 		}
-		perFamily[traits.Family] = append(perFamily[traits.Family], i)
+		perFamily[capabilities.Family] = append(perFamily[capabilities.Family], i)
 	}
 	refused = map[int]bool{}
-	for _, traits := range families {
-		places := perFamily[traits.Family]
-		index, err := tx.KeyIndexes().Take(ctx, traits.Family, len(places))
+	for _, capabilities := range families {
+		places := perFamily[capabilities.Family]
+		index, err := tx.KeyIndexes().Take(ctx, capabilities.Family, len(places))
 		if err != nil {
 			return nil, err
 		}
-		if err := s.mark(ctx, tx, traits.Family, index, len(places)); err != nil {
+		if err := s.mark(ctx, tx, capabilities.Family, index, len(places)); err != nil {
 			return nil, err
 		}
 		for n, i := range places {
 			wallets[i].Index = index + uint32(n)
 		}
-		if !Pooled(traits) {
+		if !Pooled(capabilities) {
 			if err := s.fromKeys(wallets, places); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		short, err := s.fromPool(ctx, tx, traits, wallets, places)
+		short, err := s.fromPool(ctx, tx, capabilities, wallets, places)
 		if err != nil {
 			return nil, err
 		}
@@ -68,10 +71,12 @@ func (s *Service) fromKeys(wallets []bursar.Wallet, places []int) (err error) {
 	return nil
 }
 
-// fromPool makes the addresses of one family from the pool's keys, read at once. It gives back the indexes for which there
-// is none, raises an alarm, and returns the wallets' places.
-func (s *Service) fromPool(ctx context.Context, tx *store.Tx, traits chain.Capabilities, wallets []bursar.Wallet, places []int) (short []int, err error) {
-	keys, err := tx.KeyPool().Keys(ctx, traits.Family, wallets[places[0]].Index, len(places))
+// fromPool makes the addresses of one family from the pool's keys, read at once. It gives back the indexes for which
+// there is none, raises an alarm, and returns the wallets' places.
+func (s *Service) fromPool(
+	ctx context.Context, tx *store.Tx, capabilities chain.Capabilities, wallets []bursar.Wallet, places []int,
+) (short []int, err error) {
+	keys, err := tx.KeyPool().Keys(ctx, capabilities.Family, wallets[places[0]].Index, len(places))
 	if err != nil {
 		return nil, err
 	}
@@ -82,18 +87,23 @@ func (s *Service) fromPool(ctx context.Context, tx *store.Tx, traits chain.Capab
 			return nil, err
 		}
 		if w.Address, err = c.Address(chain.PublicKey(k.Public), 0); err != nil {
-			return nil, fmt.Errorf("address of key %d of the pool of %s: %w", k.Index, traits.Family, err)
+			return nil, fmt.Errorf("address of key %d of the pool of %s: %w", k.Index, capabilities.Family, err)
 		}
 	}
 	short = places[len(keys):]
 	if len(short) == 0 {
 		return nil, nil
 	}
-	if err := tx.KeyIndexes().Return(ctx, traits.Family, len(short)); err != nil {
+	if err := tx.KeyIndexes().Return(ctx, capabilities.Family, len(short)); err != nil {
 		return nil, err
 	}
-	return short, tx.Alarms().Raise(ctx, store.Alarm{Chain: traits.ID, Kind: AlarmPoolEmpty, Ref: string(traits.Family),
-		Message: fmt.Sprintf("no address of %s is ready: wallets are refused until the pool is filled where the seed is", traits.ID)})
+	return short, tx.Alarms().Raise(ctx, store.Alarm{
+		Chain: capabilities.ID,
+		Kind:  AlarmPoolEmpty,
+		Ref:   string(capabilities.Family),
+		Message: fmt.Sprintf("no address of %s is ready: wallets are refused until the pool is filled where the seed is",
+			capabilities.ID),
+	})
 }
 
 // derive makes the address at an index from the keys. Chains that are Pooled never come here.
@@ -102,10 +112,10 @@ func (s *Service) derive(code bursar.CurrencyCode, index uint32) (bursar.Address
 	if err != nil {
 		return bursar.Address{}, err
 	}
-	traits := c.Capabilities()
-	ref, tag := chain.KeyRef{Family: traits.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
-	if traits.SharedAddress {
-		ref, tag = chain.Hot(traits.Family), index+1 // tag 0 is left unused: many senders write it for none
+	capabilities := c.Capabilities()
+	ref, tag := chain.KeyRef{Family: capabilities.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
+	if capabilities.SharedAddress {
+		ref, tag = chain.Hot(capabilities.Family), index+1 // tag 0 is left unused: many senders write it for none
 	}
 	pub, err := s.keys.Public(ref)
 	if err != nil {

@@ -22,7 +22,12 @@ type ahead struct {
 }
 
 func newAhead(derive func(bursar.CurrencyCode, uint32) (bursar.Address, error)) *ahead {
-	return &ahead{derive: derive, ready: map[bursar.CurrencyCode]map[uint32]bursar.Address{}, filled: map[bursar.CurrencyCode]uint32{}, busy: map[bursar.CurrencyCode]bool{}}
+	return &ahead{
+		derive: derive,
+		ready:  map[bursar.CurrencyCode]map[uint32]bursar.Address{},
+		filled: map[bursar.CurrencyCode]uint32{},
+		busy:   map[bursar.CurrencyCode]bool{},
+	}
 }
 
 // get returns the address at an index, derived before or now, and has the following ones derived.

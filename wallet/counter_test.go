@@ -23,7 +23,8 @@ var ctx = context.Background()
 
 // families are the simulated chains; Solana is the real adapter, which asks no node for an address.
 var families = map[bursar.ChainID]sim.Config{
-	bursar.Bitcoin: {Family: "bitcoin"}, bursar.Litecoin: {Family: "litecoin"}, bursar.Ethereum: {Family: "evm"}, bursar.BSC: {Family: "evm"},
+	bursar.Bitcoin: {Family: "bitcoin"}, bursar.Litecoin: {Family: "litecoin"}, bursar.Ethereum: {Family: "evm"},
+	bursar.BSC:     {Family: "evm"},
 	bursar.Polygon: {Family: "evm"}, bursar.Tron: {Family: "tron"}, bursar.XRPL: {Family: "xrpl", SharedAddress: true},
 }
 
@@ -127,7 +128,8 @@ func (c *counter) wantDerived(keys wallet.Keys, wallets []bursar.Wallet) map[uin
 		}
 		address, err := c.solana.Address(pub, 0)
 		if err != nil || address != w.Address || indexes[w.Index] {
-			c.Errorf("wallet %d is at %s, the seed says %s (%v); index used before: %t", w.Index, w.Address.Base, address.Base, err, indexes[w.Index])
+			c.Errorf("wallet %d is at %s, the seed says %s (%v); index used before: %t", w.Index, w.Address.Base, address.Base,
+				err, indexes[w.Index])
 		}
 		indexes[w.Index] = true
 	}

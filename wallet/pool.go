@@ -25,16 +25,16 @@ const (
 // AlarmPoolEmpty is the kind of the alarm that a wallet could not be made for want of a key in the pool.
 const AlarmPoolEmpty = "address_pool_empty"
 
-// ErrForeignPool is returned when the pool holds keys of another seed.
-var ErrForeignPool = errors.New("the address pool was filled from another seed")
+// ErrOtherPool is returned when the pool holds keys of another seed.
+var ErrOtherPool = errors.New("the address pool was filled from another seed")
 
 // Pooled reports whether a chain's deposit keys come from the pool: those of ed25519, which only the seed can derive.
-func Pooled(traits chain.Capabilities) bool {
-	return traits.Curve == chain.Ed25519 && !traits.SharedAddress
+func Pooled(capabilities chain.Capabilities) bool {
+	return capabilities.Curve == chain.Ed25519 && !capabilities.SharedAddress
 }
 
-// Pool keeps public keys ready for families whose keys only the seed can derive, so that nobody needs the seed to create
-// a wallet. Several processes may keep one pool: they derive the same keys.
+// Pool keeps public keys ready for families whose keys only the seed can derive, so that nobody needs the seed to
+// create a wallet. Several processes may keep one pool: they derive the same keys.
 type Pool struct {
 	DB       *store.DB
 	Keys     Keys // with the seed
@@ -156,7 +156,7 @@ func (p *Pool) Verify(ctx context.Context) error {
 				return err
 			}
 			if !bytes.Equal(own[0].Public, kept.Public) {
-				return fmt.Errorf("%w: family %s, index %d", ErrForeignPool, family, kept.Index)
+				return fmt.Errorf("%w: family %s, index %d", ErrOtherPool, family, kept.Index)
 			}
 		}
 	}

@@ -17,7 +17,8 @@ import (
 )
 
 func newPool(db *store.DB, keys wallet.Keys, size int) *wallet.Pool {
-	return &wallet.Pool{DB: db, Keys: keys, Families: []bursar.Family{"solana"}, Size: size, Log: slog.New(slog.DiscardHandler)}
+	return &wallet.Pool{DB: db, Keys: keys, Families: []bursar.Family{"solana"}, Size: size,
+		Log: slog.New(slog.DiscardHandler)}
 }
 
 func must(t testing.TB, err error) {
@@ -121,7 +122,8 @@ func TestRefill(t *testing.T) {
 	}{{0, 10, 0, 0}, {5, 5, 0, 5}, {1, 10, 6, 6}, {10, 10, 16, 16}} {
 		made, _ := c.createMany("SOL", step.create)
 		must(t, pool.Step(ctx))
-		if s := c.pool(); len(made) != step.create || s.Ready != step.ready || s.First.Index != step.first || s.Next != step.next {
+		if s := c.pool(); len(made) != step.create || s.Ready != step.ready || s.First.Index != step.first ||
+			s.Next != step.next {
 			t.Fatalf("after %d of %d: %+v, from %+v", len(made), step.create, s, s.First)
 		}
 	}
@@ -149,16 +151,17 @@ func TestPoolOfAnOlderDatabase(t *testing.T) {
 }
 
 // A pool that another seed filled is refused before it is used, whichever end of it is wrong.
-func TestForeignPool(t *testing.T) {
+func TestAnothersPool(t *testing.T) {
 	t.Parallel()
 	mine, other := seedOf(t, 1), seedOf(t, 2)
-	for name, fill := range map[string][]wallet.Keys{"all": {other}, "the end": {mine, other}, "the beginning": {other, mine}} {
+	for name, fill := range map[string][]wallet.Keys{"all": {other}, "the end": {mine, other},
+		"the beginning": {other, mine}} {
 		t.Run(name, func(t *testing.T) {
 			db := storetest.Open(t, storetest.SQLite(t))
 			for i, keys := range fill {
 				must(t, newPool(db, keys, 10*(i+1)).Fill(ctx, "solana", 10*(i+1)))
 			}
-			if err := newPool(db, mine, 10).Verify(ctx); !errors.Is(err, wallet.ErrForeignPool) {
+			if err := newPool(db, mine, 10).Verify(ctx); !errors.Is(err, wallet.ErrOtherPool) {
 				t.Errorf("it is taken: %v", err)
 			}
 		})
@@ -170,8 +173,8 @@ func TestForeignPool(t *testing.T) {
 	must(t, pool.Verify(ctx))
 }
 
-// Replicas that fill one pool and take from it at the same time hand out every index once, none twice, and wait for each
-// other no longer than it takes.
+// Replicas that fill one pool and take from it at the same time hand out every index once, none twice, and wait for
+// each other no longer than it takes.
 func TestReplicasShareAPool(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

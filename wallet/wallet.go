@@ -1,9 +1,10 @@
 // Package wallet creates deposit addresses and changes what clients attach to them.
 //
-// It owns the order of creation: index, key, address, row, all inside one gathered transaction, and the pool of keys that
-// were derived ahead where only the seed can. It never talks to a node, so a chain that is down never stops address
-// creation. Its invariants: an index is used once, an address belongs to one wallet, every committed address is visible to
-// the followers before its first payment can be, and creating a wallet never asks for a key that needs the seed.
+// It owns the order of creation: index, key, address, row, all inside one gathered transaction, and the pool of keys
+// that were derived ahead where only the seed can. It never talks to a node, so a chain that is down never stops
+// address creation. Its invariants: an index is used once, an address belongs to one wallet, every committed address is
+// visible to the followers before its first payment can be, and creating a wallet never asks for a key that needs the
+// seed.
 package wallet
 
 import (
@@ -43,17 +44,18 @@ type Service struct {
 	// must not block.
 	Pooled func()
 
-	// Marks, when set before the first Create, keeps outside the database which key indexes may have been given out: an index that
-	// it does not know yet is given to nobody.
+	// Marks, when set before the first Create, keeps outside the database which key indexes may have been given out: an
+	// index that it does not know yet is given to nobody.
 	Marks Marks
 
-	// Suspended says why a currency is not credited now, "" while it is; nil: none is suspended. It is set before the first
-	// Create, and answers from memory.
+	// Suspended says why a currency is not credited now, "" while it is; nil: none is suspended. It is set before the
+	// first Create, and answers from memory.
 	Suspended func(code bursar.CurrencyCode) string
 }
 
 // NewService returns a service over the chains that are configured.
-func NewService(db *store.DB, keys Keys, chains map[bursar.ChainID]Chain, registry *bursar.Registry, ids *bursar.IDs, allowed []netip.Prefix) *Service {
+func NewService(db *store.DB, keys Keys, chains map[bursar.ChainID]Chain, registry *bursar.Registry, ids *bursar.IDs,
+	allowed []netip.Prefix) *Service {
 	s := &Service{db: db, keys: keys, chains: chains, registry: registry, ids: ids, allowed: allowed}
 	s.ahead = newAhead(s.derive)
 	s.batch = store.NewBatch(db, s.createAll)
@@ -87,7 +89,8 @@ func (s *Service) Create(ctx context.Context, n New) (bursar.Wallet, error) {
 		return bursar.Wallet{}, err
 	}
 	if s.Suspended != nil && s.Suspended(n.Currency) != "" { // why is the operator's business
-		return bursar.Wallet{}, bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is suspended for the moment: what is paid in it is not credited", n.Currency)
+		return bursar.Wallet{}, bursar.RefuseField(bursar.CodeUnavailable, "currency",
+			"%s is suspended for the moment: what is paid in it is not credited", n.Currency)
 	}
 	if s.Pooled != nil && Pooled(c.Capabilities()) {
 		defer s.Pooled()
@@ -102,7 +105,8 @@ func (s *Service) chainOf(code bursar.CurrencyCode) (Chain, error) {
 	}
 	c, on := s.chains[currency.Chain]
 	if !on {
-		return nil, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency", "the chain of %s is not configured here", code)
+		return nil, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency",
+			"the chain of %s is not configured here", code)
 	}
 	return c, nil
 }
@@ -116,8 +120,16 @@ func (s *Service) createAll(ctx context.Context, tx *store.Tx, orders []New) ([]
 	}
 	wallets := make([]bursar.Wallet, len(orders))
 	for i, n := range orders {
-		wallets[i] = bursar.Wallet{Number: number + int64(i), ID: s.ids.Next(), AccountID: n.Account, Currency: n.Currency, Webhook: n.Webhook,
-			Metadata: n.Metadata, ForCharge: n.ChargeLife > 0, CreatedAt: tx.Now()}
+		wallets[i] = bursar.Wallet{
+			Number:    number + int64(i),
+			ID:        s.ids.Next(),
+			AccountID: n.Account,
+			Currency:  n.Currency,
+			Webhook:   n.Webhook,
+			Metadata:  n.Metadata,
+			ForCharge: n.ChargeLife > 0,
+			CreatedAt: tx.Now(),
+		}
 	}
 	refused, err := s.address(ctx, tx, wallets)
 	if err != nil {
@@ -177,7 +189,13 @@ func enableURLs(ctx context.Context, tx *store.Tx, orders []New) error {
 
 func (s *Service) finish(ctx context.Context, tx *store.Tx, n New, w bursar.Wallet) error {
 	if n.ChargeLife > 0 {
-		c := bursar.Charge{Number: w.Number, ID: w.ID, AccountID: w.AccountID, Minimum: n.ChargeMinimum, Expires: tx.Now().Add(n.ChargeLife)}
+		c := bursar.Charge{
+			Number:    w.Number,
+			ID:        w.ID,
+			AccountID: w.AccountID,
+			Minimum:   n.ChargeMinimum,
+			Expires:   tx.Now().Add(n.ChargeLife),
+		}
 		if err := tx.Charges().Insert(ctx, c); err != nil {
 			return err
 		}
@@ -198,7 +216,9 @@ func (s *Service) Get(ctx context.Context, account, id bursar.ID) (w bursar.Wall
 }
 
 // List returns an account's wallets, newest first, of one currency or of all for "".
-func (s *Service) List(ctx context.Context, account bursar.ID, currency bursar.CurrencyCode, page store.Page) (list []bursar.Wallet, err error) {
+func (s *Service) List(
+	ctx context.Context, account bursar.ID, currency bursar.CurrencyCode, page store.Page,
+) (list []bursar.Wallet, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		list, err = tx.Wallets().List(ctx, account, currency, page)
 		return err
@@ -207,7 +227,8 @@ func (s *Service) List(ctx context.Context, account bursar.ID, currency bursar.C
 }
 
 // SetMetadata replaces a wallet's metadata; done runs in the same transaction and may be nil.
-func (s *Service) SetMetadata(ctx context.Context, account, id bursar.ID, metadata string, done func(context.Context, *store.Tx, bursar.Wallet) error) (w bursar.Wallet, err error) {
+func (s *Service) SetMetadata(ctx context.Context, account, id bursar.ID, metadata string,
+	done func(context.Context, *store.Tx, bursar.Wallet) error) (w bursar.Wallet, err error) {
 	if err := bursar.CheckMetadata(metadata); err != nil {
 		return w, err
 	}
@@ -234,9 +255,11 @@ type Updated struct {
 	Wallet  *bursar.Wallet
 }
 
-// SetWebhook replaces the webhook of what the scope names, for wallets that exist; done runs in the same transaction and
-// may be nil. A currency beside a wallet must be the wallet's.
-func (s *Service) SetWebhook(ctx context.Context, scope Scope, webhook string, done func(context.Context, *store.Tx, Updated) error) (u Updated, err error) {
+// SetWebhook replaces the webhook of what the scope names, for wallets that exist; done runs in the same transaction
+// and may be nil. A currency beside a wallet must be the wallet's.
+func (s *Service) SetWebhook(
+	ctx context.Context, scope Scope, webhook string, done func(context.Context, *store.Tx, Updated) error,
+) (u Updated, err error) {
 	if err := netpolicy.CheckWebhookURL(webhook, s.allowed); err != nil {
 		return u, err
 	}

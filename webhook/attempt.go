@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// maxAnswer is the most that is read of an answer's body. Nothing in it matters: it is read so that the connection can be
-// used again.
+// maxAnswer is the most that is read of an answer's body. Nothing in it matters: it is read so that the connection can
+// be used again.
 const maxAnswer = 64 << 10
 
 // answer is what came of a request.
@@ -47,11 +47,11 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 		a = d.guarded(j, func() answer { return d.send(ctx, j, at, secrets) })
 	}
 	ended := d.clock()
-	for _, turned := range d.lanes.ended(j, ended, a.words == "") {
+	for _, turned := range d.queues.ended(j, ended, a.words == "") {
 		d.skip(ctx, turned)
 	}
 	d.pump(ctx)
-	defer d.lanes.recorded()
+	defer d.queues.recorded()
 	switch {
 	case len(secrets) == 0:
 		d.log.Error("a webhook could not be signed", "event", j.ID)
@@ -61,7 +61,8 @@ func (d *Deliverer) attempt(ctx context.Context, j *job) {
 	}
 }
 
-// guarded turns a panic into an attempt that failed: one receiver's answer ends neither the process nor the turn of others.
+// guarded turns a panic into an attempt that failed: one receiver's answer ends neither the process nor the turn of
+// others.
 func (d *Deliverer) guarded(j *job, send func() answer) (a answer) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -96,9 +97,10 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 200 { // a switch of protocols has no body that ends
-		io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status is the answer, whatever happens after it
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // the status is the answer, whatever happens after it
 	}
-	a := answer{outcome: outcomeOf(resp.StatusCode), code: resp.StatusCode, after: retryAfter(resp.StatusCode, resp.Header, d.now())}
+	a := answer{outcome: outcomeOf(resp.StatusCode), code: resp.StatusCode,
+		after: retryAfter(resp.StatusCode, resp.Header, d.now())}
 	if !delivered(a.code) {
 		a.words = statusWords(a.code)
 	}
@@ -107,8 +109,14 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 
 // judge turns an answer into the event's new state.
 func (d *Deliverer) judge(j *job, a answer, at time.Time, took time.Duration) result {
-	r := result{of: j, Outcome: store.Outcome{Event: j.Number, Claim: j.Attempts, Status: store.DeliveryPending, Tries: j.Tries + 1, NextAt: at,
-		Attempt: store.Attempt{Number: j.Attempts, At: at, Duration: took, Code: int64(a.code), Error: a.words}}}
+	r := result{of: j, Outcome: store.Outcome{
+		Event:   j.Number,
+		Claim:   j.Attempts,
+		Status:  store.DeliveryPending,
+		Tries:   j.Tries + 1,
+		NextAt:  at,
+		Attempt: store.Attempt{Number: j.Attempts, At: at, Duration: took, Code: int64(a.code), Error: a.words},
+	}}
 	if a.words == "" {
 		r.Status = store.DeliveryDelivered
 		return r
@@ -146,7 +154,7 @@ func (d *Deliverer) record(ctx context.Context, r result) {
 		d.log.Error("a webhook's attempt could not be recorded", "number", r.Event, "error", err)
 		return
 	}
-	d.tell(r)
+	d.logAttempt(r)
 }
 
 func writeResults(ctx context.Context, tx *store.Tx, results []result) ([]store.Result[struct{}], error) {

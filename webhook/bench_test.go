@@ -30,11 +30,12 @@ func counter(b *testing.B) (url string, count *atomic.Int64) {
 // BenchmarkDeliver sends 10,000 events to a healthy receiver while another one, with 100 events due before, hangs. Each
 // is claimed, signed, sent and recorded.
 func BenchmarkDeliver(b *testing.B) {
-	for name, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+	for name, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite,
+		"postgres": storetest.Postgres} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				s := newStage(b, open(b))
+				s := newHarness(b, open(b))
 				bad := hanging(b)
 				url, count := counter(b)
 				s.events(bad.URL, 100)
@@ -58,9 +59,9 @@ func BenchmarkBarePost(b *testing.B) {
 	body := bytes.Repeat([]byte("x"), 300)
 	for b.Loop() {
 		var group sync.WaitGroup
-		for range d.lanes.limits.lane {
+		for range d.queues.limits.destination {
 			group.Go(func() {
-				for range benchEvents / d.lanes.limits.lane {
+				for range benchEvents / d.queues.limits.destination {
 					resp, err := d.client.(*http.Client).Post(url, "application/json", bytes.NewReader(body))
 					if err != nil {
 						b.Error(err)

@@ -2,7 +2,8 @@
 // records what came of it.
 //
 // It owns the schedule of attempts, the signature, the dialling of receivers and the fairness between them. It never
-// writes an event's body, never decides whether an event is due to a customer, and never keeps a secret. Its invariants:
+// writes an event's body, never decides whether an event is due to a customer, and never keeps a secret. Its
+// invariants:
 //   - an event is sent at least once, always under its own id, and stays claimed by one deliverer while it is sent;
 //   - no connection is opened to an address that bursar.MayDial refuses, whatever a URL or a name server says;
 //   - a receiver that hangs holds back its own events and nobody else's;
@@ -57,7 +58,7 @@ type Deliverer struct {
 	clock    func() time.Time // this process's
 	times    times
 	client   Poster
-	lanes    *lanes
+	queues   *destinationQueues
 	records  *store.Batch[result, struct{}]
 	counters counters
 	wake     chan struct{}
@@ -67,35 +68,50 @@ type Deliverer struct {
 // times are the durations of the contract and of the work around it.
 type times struct {
 	attempt time.Duration // all that one attempt may take
-	claim   time.Duration // after this another deliverer may take an event
+	lease   time.Duration // after this another deliverer may take an event
 	queue   time.Duration // the most that a claimed event waits: claim less attempt, and time to record
 	poll    time.Duration // between looks into the database while nobody wakes us
 	grace   time.Duration // how long attempts under way may go on when Run is to end
 }
 
 const (
-	claimBatch    = 256
+	leaseBatch    = 256
 	recordTimeout = 10 * time.Second
 	retryLater    = 10 * time.Millisecond // when what is due was being claimed by another
 )
 
 // New returns a Deliverer that does nothing before Run.
 func New(cfg Config) *Deliverer {
-	d := &Deliverer{db: cfg.DB, secrets: cfg.Secrets, allowed: cfg.AllowNetworks, log: cfg.Log, rand: cfg.Rand, now: cfg.DB.Now, clock: cfg.Clock, wake: make(chan struct{}, 1)}
+	d := &Deliverer{
+		db:      cfg.DB,
+		secrets: cfg.Secrets,
+		allowed: cfg.AllowNetworks,
+		log:     cfg.Log,
+		rand:    cfg.Rand,
+		now:     cfg.DB.Now,
+		clock:   cfg.Clock,
+		wake:    make(chan struct{}, 1),
+	}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
 	if d.rand == nil {
 		d.rand = rand.Int64N
 	}
-	d.times = times{attempt: 15 * time.Second, claim: 30 * time.Second, queue: 10 * time.Second, poll: time.Second, grace: 5 * time.Second}
+	d.times = times{
+		attempt: 15 * time.Second,
+		lease:   30 * time.Second,
+		queue:   10 * time.Second,
+		poll:    time.Second,
+		grace:   5 * time.Second,
+	}
 	d.counters.attempts = map[Outcome]uint64{}
-	d.lanes = newLanes(limits{held: 4096, sending: 256, account: 128, lane: 32, queue: d.times.queue})
+	d.queues = newQueues(limits{held: 4096, sending: 256, account: 128, destination: 32, queue: d.times.queue})
 	if d.clock == nil {
 		d.clock = time.Now
 	}
 	if d.client = cfg.Client; d.client == nil {
-		d.client = newClient(d.allowed, d.lanes.limits)
+		d.client = newClient(d.allowed, d.queues.limits)
 	}
 	d.records = store.NewBatch(cfg.DB, writeResults)
 	return d
@@ -112,7 +128,7 @@ func (d *Deliverer) Wake() {
 // Step claims what is due, sends it and records what came of it: one round of Run, for who decides when each is taken.
 func (d *Deliverer) Step(ctx context.Context) error {
 	d.giveBack(ctx)
-	jobs, _, err := d.claim(ctx, claimBatch)
+	jobs, _, err := d.lease(ctx, leaseBatch)
 	if err != nil {
 		return fmt.Errorf("claim due webhooks: %w", err)
 	}
@@ -131,22 +147,23 @@ func (d *Deliverer) begin(f func()) {
 	})
 }
 
-// noted keeps a panic from ending the process. What was under way is not recorded: its claim runs out and it is sent again.
+// noted keeps a panic from ending the process. What was under way is not recorded: its claim runs out and it is sent
+// again.
 func (d *Deliverer) noted() {
 	if cause := recover(); cause != nil {
 		d.log.Error("delivering webhooks panicked", "cause", cause, "stack", string(debug.Stack()))
 	}
 }
 
-// Run delivers until ctx ends, then gives the attempts under way a few seconds, records them and returns nil. An error of
-// the database is logged and the work goes on; what was claimed meanwhile is sent later. It may be called once.
+// Run delivers until ctx ends, then gives the attempts under way a few seconds, records them and returns nil. An error
+// of the database is logged and the work goes on; what was claimed meanwhile is sent later. It may be called once.
 func (d *Deliverer) Run(ctx context.Context) error {
 	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	for ctx.Err() == nil {
 		d.round(ctx, sending)
 	}
-	d.lanes.close(d.clock())
+	d.queues.close(d.clock())
 	d.giveBack(sending)
 	cut := time.AfterFunc(d.times.grace, stop)
 	defer cut.Stop()
@@ -163,12 +180,12 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 			d.sleep(ctx, d.times.poll)
 		}
 	}()
-	limit := d.lanes.room(ctx, claimBatch)
+	limit := d.queues.room(ctx, leaseBatch)
 	d.giveBack(sending)
 	if limit == 0 {
 		return
 	}
-	jobs, claimed, err := d.claim(ctx, limit)
+	jobs, leased, err := d.lease(ctx, limit)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.log.Error("due webhooks could not be claimed", "error", err)
@@ -177,13 +194,13 @@ func (d *Deliverer) round(ctx, sending context.Context) {
 		return
 	}
 	d.place(sending, jobs)
-	if claimed < limit {
-		d.idle(ctx, claimed)
+	if leased < limit {
+		d.idle(ctx, leased)
 	}
 }
 
 // idle waits until the next event is due, for a hint, or for the time to look again.
-func (d *Deliverer) idle(ctx context.Context, claimed int) {
+func (d *Deliverer) idle(ctx context.Context, leased int) {
 	wait := d.times.poll
 	err := d.db.View(ctx, func(tx *store.Tx) error {
 		next, any, err := tx.Deliveries().NextDue(ctx)
@@ -195,7 +212,7 @@ func (d *Deliverer) idle(ctx context.Context, claimed int) {
 	if err != nil && ctx.Err() == nil {
 		d.log.Error("the next webhook could not be looked up", "error", err)
 	}
-	if claimed == 0 {
+	if leased == 0 {
 		wait = max(wait, retryLater)
 	}
 	d.sleep(ctx, wait)
@@ -217,7 +234,7 @@ func (d *Deliverer) sleep(ctx context.Context, wait time.Duration) {
 // place puts claimed events into their lanes.
 func (d *Deliverer) place(sending context.Context, jobs []*job) {
 	for _, j := range jobs {
-		if !d.lanes.put(j, d.clock()) {
+		if !d.queues.put(j, d.clock()) {
 			d.skip(sending, j)
 		}
 	}
@@ -225,13 +242,13 @@ func (d *Deliverer) place(sending context.Context, jobs []*job) {
 	d.giveBack(sending)
 }
 
-// giveBack lets events that found no room be claimed again when there will be some. Where that is later than the end of the
-// claim, the claim just runs out.
+// giveBack lets events that found no room be claimed again when there will be some. Where that is later than the end of
+// the claim, the claim just runs out.
 func (d *Deliverer) giveBack(ctx context.Context) {
 	var back []store.Claimed
 	now := d.clock()
-	for _, s := range d.lanes.takeSpilled() {
-		if s.room.Before(s.job.claimed.Add(d.times.claim)) {
+	for _, s := range d.queues.takeOverflow() {
+		if s.room.Before(s.job.leased.Add(d.times.lease)) {
 			back = append(back, store.Claimed{Event: s.job.Number, Claim: s.job.Attempts, NextAt: d.now().Add(s.room.Sub(now))})
 		}
 	}
@@ -248,7 +265,7 @@ func (d *Deliverer) giveBack(ctx context.Context) {
 
 // pump starts every attempt that the lanes allow now.
 func (d *Deliverer) pump(sending context.Context) {
-	for j := d.lanes.next(d.clock()); j != nil; j = d.lanes.next(d.clock()) {
+	for j := d.queues.next(d.clock()); j != nil; j = d.queues.next(d.clock()) {
 		d.begin(func() { d.attempt(sending, j) })
 	}
 }

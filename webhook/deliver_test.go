@@ -14,12 +14,13 @@ import (
 
 func TestAnEventIsDelivered(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		s.run(s.deliverer(s.db))
 		id := s.event(r.URL + "/hook?a=b")
 		d, past := s.tried(id, 1)
-		if d.Status != store.DeliveryDelivered || d.LastCode != 204 || d.LastError != "" || d.DeliveredAt.IsZero() || len(past) != 1 || past[0].Code != 204 {
+		if d.Status != store.DeliveryDelivered || d.LastCode != 204 || d.LastError != "" || d.DeliveredAt.IsZero() ||
+			len(past) != 1 || past[0].Code != 204 {
 			t.Errorf("recorded as %+v, %+v", d, past)
 		}
 		got := r.all()
@@ -27,7 +28,8 @@ func TestAnEventIsDelivered(t *testing.T) {
 			t.Fatalf("received %d", len(got))
 		}
 		h := got[0].header
-		if h.Get("webhook-id") != id.String() || h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "bursar" || len(h) != 6 {
+		if h.Get("webhook-id") != id.String() || h.Get("Content-Type") != "application/json" ||
+			h.Get("User-Agent") != "bursar" || len(h) != 6 {
 			t.Errorf("the header is %v", h) // with Content-Length
 		}
 		if err := oracle(t, 1).Verify(got[0].body, h); err != nil {
@@ -38,7 +40,7 @@ func TestAnEventIsDelivered(t *testing.T) {
 
 func TestTheSecretRotatesWithAnOverlap(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		s.run(s.deliverer(s.db))
 		s.do(func(tx *store.Tx) error {
@@ -61,7 +63,7 @@ func TestTheSecretRotatesWithAnOverlap(t *testing.T) {
 
 func TestTheWholeSchedule(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 		s.run(s.deliverer(s.db))
 		id := s.event(r.URL)
@@ -77,7 +79,8 @@ func TestTheWholeSchedule(t *testing.T) {
 				break
 			}
 			gap := d.NextAt.Sub(past[n].At.Add(past[n].Duration))
-			if want := schedule[n+1]; gap < want-time.Millisecond || gap > want+time.Millisecond || d.Status != store.DeliveryPending {
+			if want := schedule[n+1]; gap < want-time.Millisecond || gap > want+time.Millisecond ||
+				d.Status != store.DeliveryPending {
 				t.Fatalf("after attempt %d it is %s and waits %s", n+1, d.Status, gap)
 			}
 			s.clock.advance(d.NextAt.Sub(s.clock.now()))
@@ -93,7 +96,7 @@ func TestTheWholeSchedule(t *testing.T) {
 // An event that was given up, or delivered, starts again when somebody asks for it.
 func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		var code atomic.Int64
 		code.Store(500)
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(code.Load())) })
@@ -123,7 +126,7 @@ func TestRedeliveryStartsTheScheduleAnew(t *testing.T) {
 
 func TestGoneDisablesTheURL(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {
 			if req.URL.Path == "/gone" {
 				w.WriteHeader(410)
@@ -135,7 +138,10 @@ func TestGoneDisablesTheURL(t *testing.T) {
 			t.Errorf("it is %s", d.Status)
 		}
 		late := s.event(r.URL + "/gone") // by somebody who did not look
-		s.until("the late event to be disabled", func() bool { d, _ := s.find(late); return d.Status == store.DeliveryDisabled })
+		s.until("the late event to be disabled", func() bool {
+			d, _ := s.find(late)
+			return d.Status == store.DeliveryDisabled
+		})
 		if d, _ := s.tried(s.event(r.URL+"/here"), 1); d.Status != store.DeliveryDelivered {
 			t.Errorf("another URL of the host is %s", d.Status)
 		}
@@ -147,7 +153,7 @@ func TestGoneDisablesTheURL(t *testing.T) {
 
 func TestRetryAfterIsHonoured(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {
 			w.Header().Set("Retry-After", req.URL.Query().Get("after"))
 			w.WriteHeader(429)
@@ -164,11 +170,11 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 
 func TestARefusedAddressIsNeverDialled(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		connections, port := listenAt(t, "127.0.0.1:0")
 		d := s.deliverer(s.db)
 		d.allowed = nil
-		d.client = newClient(nil, d.lanes.limits)
+		d.client = newClient(nil, d.queues.limits)
 		s.run(d)
 		for url, want := range map[string]string{
 			"http://127.0.0.1:" + port + "/?token=hunter2": "not a public address",
@@ -178,7 +184,8 @@ func TestARefusedAddressIsNeverDialled(t *testing.T) {
 			"http://[":                                     "not an absolute URL",
 		} {
 			d, past := s.tried(s.event(url), 1)
-			if d.Status != store.DeliveryPending || past[0].Code != 0 || !strings.Contains(past[0].Error, want) || strings.Contains(past[0].Error, "hunter2") {
+			if d.Status != store.DeliveryPending || past[0].Code != 0 || !strings.Contains(past[0].Error, want) ||
+				strings.Contains(past[0].Error, "hunter2") {
 				t.Errorf("%s: %+v", url, past)
 			}
 		}
@@ -191,7 +198,7 @@ func TestARefusedAddressIsNeverDialled(t *testing.T) {
 // Whatever goes wrong, the log and the record hold neither a secret nor the URL.
 func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		var log syncBuffer
 		d := s.deliverer(s.db)
 		d.log = slog.New(slog.NewTextHandler(&log, nil))
@@ -199,12 +206,14 @@ func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 		stop := s.run(d)
 		dead := newReceiver(t, nil)
 		dead.Close()
-		for _, host := range []string{hanging(t).URL, dead.URL, "http://no-such-host.invalid", strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)} {
+		for _, host := range []string{hanging(t).URL, dead.URL, "http://no-such-host.invalid",
+			strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)} {
 			id := s.event(host + "/?token=hunter2")
 			for range schedule {
 				d, past := s.tried(id, 1)
 				last := past[len(past)-1]
-				if last.Error == "" || len(last.Error) > maxWords || strings.Contains(last.Error, "hunter2") || strings.Contains(last.Error, "127.0.0.1") {
+				if last.Error == "" || len(last.Error) > maxWords || strings.Contains(last.Error, "hunter2") ||
+					strings.Contains(last.Error, "127.0.0.1") {
 					t.Errorf("%s: %q", host, last.Error)
 				}
 				s.clock.advance(max(0, d.NextAt.Sub(s.clock.now())))
@@ -218,12 +227,12 @@ func TestNoSecretIsLoggedOrRecorded(t *testing.T) {
 }
 
 // The events of a lane that is shut move along their schedule without being sent, but the last attempt is always made.
-func TestAShutLane(t *testing.T) {
+func TestAShutQueue(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		d := s.deliverer(s.db)
-		l := d.lanes.lane(laneKey{customer, hostOf(r.URL)}, time.Now())
+		l := d.queues.queue(queueKey{customer, hostOf(r.URL)}, time.Now())
 		l.shutUntil = time.Now().Add(time.Hour)
 		s.run(d)
 		id := s.event(r.URL)
@@ -234,15 +243,19 @@ func TestAShutLane(t *testing.T) {
 			}
 			s.clock.advance(e.NextAt.Sub(s.clock.now()))
 		}
-		s.until("the last attempt to be claimed and forgotten", func() bool { e, _ := s.find(id); return e.Attempts >= int64(len(schedule)) })
+		s.until("the last attempt to be claimed and forgotten", func() bool {
+			e, _ := s.find(id)
+			return e.Attempts >= int64(len(schedule))
+		})
 		if r.count() != 0 {
 			t.Fatal("it was sent")
 		}
-		d.lanes.mu.Lock()
+		d.queues.mu.Lock()
 		l.shutUntil = time.Time{}
-		d.lanes.mu.Unlock()
-		s.clock.advance(d.times.claim)
-		if e, past := s.tried(id, len(schedule)); e.Status != store.DeliveryDelivered || len(past) != len(schedule) || r.count() != 1 {
+		d.queues.mu.Unlock()
+		s.clock.advance(d.times.lease)
+		if e, past := s.tried(id, len(schedule)); e.Status != store.DeliveryDelivered || len(past) != len(schedule) ||
+			r.count() != 1 {
 			t.Errorf("in the end it is %s after %d attempts, sent %d times", e.Status, len(past), r.count())
 		}
 	})
@@ -250,7 +263,7 @@ func TestAShutLane(t *testing.T) {
 
 func TestWithoutASecretNothingIsSent(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		d := s.deliverer(s.db)
 		d.secrets = noSecrets{}
@@ -261,7 +274,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 		if e, past := s.find(id); e.Status != store.DeliveryPending || len(past) != 0 || r.count() != 0 {
 			t.Errorf("it is %s", e.Status)
 		}
-		s.clock.advance(d.times.claim)
+		s.clock.advance(d.times.lease)
 		s.run(s.deliverer(s.db))
 		if e, _ := s.tried(id, 1); e.Status != store.DeliveryDelivered {
 			t.Errorf("with a secret it is %s", e.Status)
@@ -272,7 +285,7 @@ func TestWithoutASecretNothingIsSent(t *testing.T) {
 // With a poll that never comes, only the hint and the time of the next event move it.
 func TestWakeAndTheNextTime(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		var refuse atomic.Bool
 		refuse.Store(true)
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -21,8 +21,8 @@ var (
 // maxHeader bounds the header of an answer.
 const maxHeader = 32 << 10
 
-// keepIdle is shorter than the 5 seconds after which common servers close a connection, so that hardly any request meets
-// one that is just being closed.
+// keepIdle is shorter than the 5 seconds after which common servers close a connection, so that hardly any request
+// meets one that is just being closed.
 const keepIdle = 4 * time.Second
 
 // Poster sends requests; *http.Client is the one for service use.
@@ -31,8 +31,8 @@ type Poster interface {
 	CloseIdleConnections()
 }
 
-// newClient returns a client that follows no redirect, knows no proxy and no cookie, unpacks nothing, and dials only what
-// the rules allow.
+// newClient returns a client that follows no redirect, knows no proxy and no cookie, unpacks nothing, and dials only
+// what the rules allow.
 func newClient(allowed []netip.Prefix, l limits) *http.Client {
 	return &http.Client{
 		Transport:     newTransport(newDialer(allowed), l),
@@ -46,7 +46,7 @@ func newTransport(dialer *net.Dialer, l limits) *http.Transport {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConns:           l.sending,
-		MaxIdleConnsPerHost:    l.lane,
+		MaxIdleConnsPerHost:    l.destination,
 		IdleConnTimeout:        keepIdle,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: maxHeader,

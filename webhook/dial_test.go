@@ -132,13 +132,14 @@ func resolving(t *testing.T, answer func() []netip.Addr) *Deliverer {
 	d := New(Config{AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
 	dialer := newDialer(d.allowed)
 	dialer.Resolver = nameServer(t, answer)
-	transport := newTransport(dialer, d.lanes.limits)
+	transport := newTransport(dialer, d.queues.limits)
 	transport.DisableKeepAlives = true
 	d.client = &http.Client{Transport: transport}
 	return d
 }
 
-// A name leads to several addresses, some of them inside: those are passed over, and one outside is dialled if there is any.
+// A name leads to several addresses, some of them inside: those are passed over, and one outside is dialled if there is
+// any.
 func TestOfSeveralAddressesOnlyThePublicAreDialled(t *testing.T) {
 	t.Parallel()
 	outside, port := listenAt(t, "127.0.0.2:0")
@@ -170,7 +171,9 @@ func TestOfSeveralAddressesOnlyThePublicAreDialled(t *testing.T) {
 // A name server that tells nothing useful, or nothing at all, holds an attempt up no longer than a receiver may.
 func TestNamesThatLeadNowhere(t *testing.T) {
 	t.Parallel()
-	if a := post(resolving(t, func() []netip.Addr { return nil }), "http://nowhere.example/"); a.outcome != OutcomeDNS || a.code != 0 {
+	if a := post(resolving(t, func() []netip.Addr {
+		return nil
+	}), "http://nowhere.example/"); a.outcome != OutcomeDNS || a.code != 0 {
 		t.Errorf("without an address: %+v", a)
 	}
 	silent := resolving(t, func() []netip.Addr { select {} })
@@ -188,7 +191,9 @@ func listenAt(t *testing.T, address string) (*atomic.Int64, string) {
 		t.Fatal(err)
 	}
 	var connections atomic.Int64
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(204)
+	}))
 	server.Listener.Close()
 	server.Listener = listener
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -215,7 +220,8 @@ func TestNoCostumeReachesALocalReceiver(t *testing.T) {
 	connections, port := listenAt(t, "[::]:0")
 	d := New(Config{})
 	for _, host := range []string{
-		"127.0.0.1", "localhost", "LOCALHOST.", "a.localhost", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "0", "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]",
+		"127.0.0.1", "localhost", "LOCALHOST.", "a.localhost", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "0", "0.0.0.0",
+		"[::1]", "[::]", "[::ffff:127.0.0.1]",
 		"[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::127.0.0.1]", "[2002:7f00:1::]", "\uff11\uff12\uff17.0.0.1",
 	} {
 		if a := post(d, "http://"+host+":"+port+"/"); a.words == "" || a.code != 0 {

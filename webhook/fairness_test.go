@@ -15,7 +15,7 @@ import (
 // One receiver that hangs, with a long queue of its own, costs another nothing.
 func TestAHangingReceiverDelaysNobody(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		bad, good := hanging(t), newReceiver(t, nil)
 		s.events(bad.URL, 3000)
 		d := s.deliverer(s.db)
@@ -33,29 +33,33 @@ func TestAHangingReceiverDelaysNobody(t *testing.T) {
 // One account points its events at hundreds of hosts that all hang; the other account does not notice.
 func TestManyHangingHostsDelayNoOtherAccount(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		port := hangingEverywhere(t)
 		good, other := newReceiver(t, nil), bursar.ID{0xd0}
 		s.do(func(tx *store.Tx) error {
 			return tx.Accounts().Insert(bg, bursar.Account{ID: other, CreatedAt: tx.Now(), WebhookGeneration: 1})
 		})
-		s.eventsOf(customer, 8000, func(i int) string { return fmt.Sprintf("http://127.1.%d.%d:%s/", i%400/200, i%200+1, port) })
+		s.eventsOf(customer, 8000, func(i int) string {
+			return fmt.Sprintf("http://127.1.%d.%d:%s/", i%400/200, i%200+1, port)
+		})
 		d := s.deliverer(s.db)
 		d.times.grace, d.times.attempt = 10*time.Millisecond, time.Hour // what hangs does so for good
 		s.run(d)
-		s.until("the account to have all its attempts hang", func() bool { return d.sendingFor(customer) >= d.lanes.limits.account })
+		s.until("the account to have all its attempts hang", func() bool {
+			return d.sendingFor(customer) >= d.queues.limits.account
+		})
 		s.eventsOf(other, 500, func(int) string { return good.URL })
 		s.until("the other account's events", func() bool { return len(good.ids()) == 500 })
-		if n := d.sendingFor(customer); n > d.lanes.limits.account {
+		if n := d.sendingFor(customer); n > d.queues.limits.account {
 			t.Errorf("%d attempts hang at once", n)
 		}
 	})
 }
 
 func (d *Deliverer) sendingFor(account bursar.ID) int {
-	d.lanes.mu.Lock()
-	defer d.lanes.mu.Unlock()
-	return d.lanes.accounts[account]
+	d.queues.mu.Lock()
+	defer d.queues.mu.Unlock()
+	return d.queues.accounts[account]
 }
 
 // hangingEverywhere answers nothing at any loopback address, and returns its port.

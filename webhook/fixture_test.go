@@ -31,8 +31,8 @@ type wristwatch struct{ offset atomic.Int64 }
 func (w *wristwatch) now() time.Time          { return time.Now().Add(time.Duration(w.offset.Load())) }
 func (w *wristwatch) advance(d time.Duration) { w.offset.Add(int64(d)) }
 
-// stage is a database with an account, and a clock of its own.
-type stage struct {
+// harness is a database with an account, and a clock of its own.
+type harness struct {
 	testing.TB
 	url   string
 	clock *wristwatch
@@ -41,28 +41,29 @@ type stage struct {
 }
 
 // each runs a test on both databases, as storetest.Each does, with a clock that the test sets.
-func each(t *testing.T, test func(t *testing.T, s *stage)) {
+func each(t *testing.T, test func(t *testing.T, s *harness)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		url := storetest.SQLite(t)
 		if db.Postgres() {
 			url = storetest.Postgres(t)
 		}
-		test(t, newStage(t, url))
+		test(t, newHarness(t, url))
 	})
 }
 
-func newStage(t testing.TB, url string) *stage {
+func newHarness(t testing.TB, url string) *harness {
 	t.Helper()
-	s := &stage{TB: t, url: url, clock: &wristwatch{}}
+	s := &harness{TB: t, url: url, clock: &wristwatch{}}
 	s.db = s.open()
 	s.do(func(tx *store.Tx) error {
-		return tx.Accounts().Insert(bg, bursar.Account{ID: customer, Name: "customer", CreatedAt: tx.Now(), WebhookGeneration: 1})
+		return tx.Accounts().Insert(bg, bursar.Account{ID: customer, Name: "customer", CreatedAt: tx.Now(),
+			WebhookGeneration: 1})
 	})
 	return s
 }
 
 // open opens the database once more, as another process would.
-func (s *stage) open() *store.DB {
+func (s *harness) open() *store.DB {
 	s.Helper()
 	db, err := store.Open(bg, store.Config{URL: s.url, Now: s.clock.now})
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *stage) open() *store.DB {
 	return db
 }
 
-func (s *stage) do(f func(tx *store.Tx) error) {
+func (s *harness) do(f func(tx *store.Tx) error) {
 	s.Helper()
 	if err := s.db.Do(bg, f); err != nil {
 		s.Fatal(err)
@@ -80,18 +81,18 @@ func (s *stage) do(f func(tx *store.Tx) error) {
 }
 
 // event records an event to a URL and returns its ID.
-func (s *stage) event(url string) bursar.ID {
+func (s *harness) event(url string) bursar.ID {
 	s.Helper()
 	return s.events(url, 1)[0]
 }
 
-func (s *stage) events(url string, n int) []bursar.ID {
+func (s *harness) events(url string, n int) []bursar.ID {
 	s.Helper()
 	return s.eventsOf(customer, n, func(int) string { return url })
 }
 
 // eventsOf records an account's events, each to a URL of its own.
-func (s *stage) eventsOf(account bursar.ID, n int, url func(i int) string) []bursar.ID {
+func (s *harness) eventsOf(account bursar.ID, n int, url func(i int) string) []bursar.ID {
 	s.Helper()
 	ids := make([]bursar.ID, n)
 	s.do(func(tx *store.Tx) error {
@@ -113,7 +114,7 @@ func (s *stage) eventsOf(account bursar.ID, n int, url func(i int) string) []bur
 }
 
 // find reads an event's delivery and its attempts.
-func (s *stage) find(id bursar.ID) (found store.Delivery, past []store.Attempt) {
+func (s *harness) find(id bursar.ID) (found store.Delivery, past []store.Attempt) {
 	s.Helper()
 	err := s.db.View(bg, func(tx *store.Tx) error {
 		list, err := tx.Deliveries().List(bg, customer, store.Page{Limit: 100_000})
@@ -132,7 +133,7 @@ func (s *stage) find(id bursar.ID) (found store.Delivery, past []store.Attempt) 
 }
 
 // until polls a condition.
-func (s *stage) until(what string, ok func() bool) {
+func (s *harness) until(what string, ok func() bool) {
 	s.Helper()
 	until(s.TB, what, ok)
 }
@@ -151,7 +152,7 @@ func until(t testing.TB, what string, ok func() bool) {
 }
 
 // tried waits until an event has so many attempts on record.
-func (s *stage) tried(id bursar.ID, n int) (d store.Delivery, past []store.Attempt) {
+func (s *harness) tried(id bursar.ID, n int) (d store.Delivery, past []store.Attempt) {
 	s.Helper()
 	s.until("an attempt on record", func() bool {
 		d, past = s.find(id)
@@ -171,14 +172,14 @@ func (fixedSecrets) WebhookSecret(account bursar.ID, generation uint32) []byte {
 }
 
 // deliverer returns one that may dial loopback and looks into the database all the time.
-func (s *stage) deliverer(db *store.DB) *Deliverer {
+func (s *harness) deliverer(db *store.DB) *Deliverer {
 	d := New(Config{DB: db, Secrets: fixedSecrets{}, AllowNetworks: loopback, Rand: func(n int64) int64 { return n / 2 }})
 	d.times.poll = 5 * time.Millisecond
 	return d
 }
 
 // run runs a deliverer until the test ends or stop is called.
-func (s *stage) run(d *Deliverer) (stop func()) {
+func (s *harness) run(d *Deliverer) (stop func()) {
 	ctx, cancel := context.WithCancel(bg)
 	done := make(chan error, 1)
 	go func() { done <- d.Run(ctx) }()

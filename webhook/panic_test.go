@@ -24,9 +24,10 @@ func (e *explosive) Do(*http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// One attempt that panics is an attempt in vain: it is on record and made again, and neither other events nor the process end.
+// One attempt that panics is an attempt in vain: it is on record and made again, and neither other events nor the
+// process end.
 func TestAPanicOfAnAttemptIsAnAttemptInVain(t *testing.T) {
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		d := s.deliverer(s.db)
 		d.client = &explosive{}
 		first := s.event("http://127.0.0.1:9000/a")

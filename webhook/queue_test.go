@@ -8,16 +8,16 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// A burst to a receiver of which nothing is known, behind another that hangs, is delivered without waiting for any claim
-// to run out.
+// A burst to a receiver of which nothing is known, behind another that hangs, is delivered without waiting for any
+// claim to run out.
 func TestABurstFindsRoom(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		bad, good := hanging(t), newReceiver(t, nil)
 		s.events(bad.URL, 3*firstQueue)
 		s.events(good.URL, 20*firstQueue)
 		d := s.deliverer(s.db)
-		d.times.grace, d.times.attempt, d.times.claim = 10*time.Millisecond, time.Hour, time.Hour
+		d.times.grace, d.times.attempt, d.times.lease = 10*time.Millisecond, time.Hour, time.Hour
 		s.run(d)
 		s.until("all to be delivered", func() bool { return s.count(store.DeliveryDelivered) == 20*firstQueue })
 		if n := good.count(); n != 20*firstQueue {
@@ -29,7 +29,7 @@ func TestABurstFindsRoom(t *testing.T) {
 // What was claimed and waits when Run ends is there for another process at once.
 func TestWhatWaitsAtTheEndIsGivenBack(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		asked := make(chan struct{}, firstQueue)
 		r := newReceiver(t, func(_ http.ResponseWriter, req *http.Request) {
 			asked <- struct{}{}
@@ -37,7 +37,7 @@ func TestWhatWaitsAtTheEndIsGivenBack(t *testing.T) {
 		})
 		ids := s.events(r.URL, firstQueue)
 		d := s.deliverer(s.db)
-		d.times.grace, d.times.attempt, d.times.claim = 10*time.Millisecond, time.Hour, time.Hour
+		d.times.grace, d.times.attempt, d.times.lease = 10*time.Millisecond, time.Hour, time.Hour
 		stop := s.run(d)
 		for range firstWindow {
 			<-asked
@@ -65,13 +65,13 @@ func TestEventsWithoutRoomComeBackSpread(t *testing.T) {
 	k.fill(1, "a", firstQueue)
 	jobs := k.start()
 	k.put(k.job(1, "a"), k.now)
-	if s := k.takeSpilled(); len(s) > 0 {
+	if s := k.takeOverflow(); len(s) > 0 {
 		t.Fatalf("spilled %d", len(s))
 	}
 	k.fill(1, "a", 1000)
-	k.takeSpilled()
+	k.takeOverflow()
 	k.put(k.job(1, "a"), k.now)
-	if s := k.takeSpilled(); len(s) != 1 || s[0].room != k.now.Add(learningTime) {
+	if s := k.takeOverflow(); len(s) != 1 || s[0].room != k.now.Add(learningTime) {
 		t.Errorf("while nothing is known: %+v", s)
 	}
 	k.pass(time.Second)
@@ -79,16 +79,18 @@ func TestEventsWithoutRoomComeBackSpread(t *testing.T) {
 	var rooms []time.Time
 	for len(rooms) < 400 {
 		k.put(k.job(1, "a"), k.now)
-		for _, s := range k.takeSpilled() {
+		for _, s := range k.takeOverflow() {
 			rooms = append(rooms, s.room)
 		}
 	}
 	for i, room := range rooms {
-		if room.Before(k.now.Add(learningTime)) || room.After(k.now.Add(longestSpill)) || i > 0 && room.Before(rooms[i-1]) {
+		if room.Before(k.now.Add(learningTime)) || room.After(k.now.Add(longestOverflow)) ||
+			i > 0 && room.Before(rooms[i-1]) {
 			t.Fatalf("the %dth comes back at %s", i, room)
 		}
 	}
-	if each := time.Second / time.Duration(smallLimits.lane); rooms[1].Sub(rooms[0]) != each || rooms[399] != k.now.Add(longestSpill) {
+	if each := time.Second / time.Duration(smallLimits.destination); rooms[1].Sub(rooms[0]) != each ||
+		rooms[399] != k.now.Add(longestOverflow) {
 		t.Errorf("they come back every %s, the last at %s", rooms[1].Sub(rooms[0]), rooms[399])
 	}
 }
@@ -104,7 +106,7 @@ func TestNothingComesBackSoonToAnAccountThatIsFull(t *testing.T) {
 	}
 	k.put(k.job(1, "d"), k.now)
 	k.put(k.job(1, "d"), k.now)
-	if s := k.takeSpilled(); len(s) != 1 || s[0].room != k.now.Add(longestSpill) {
+	if s := k.takeOverflow(); len(s) != 1 || s[0].room != k.now.Add(longestOverflow) {
 		t.Errorf("spilled %+v", s)
 	}
 }

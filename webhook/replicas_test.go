@@ -30,7 +30,7 @@ func (s *syncBuffer) String() string {
 
 func TestTwoDeliverersShareTheWork(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		other := s.open()
 		s.run(s.deliverer(s.db))
@@ -51,7 +51,7 @@ func TestTwoDeliverersShareTheWork(t *testing.T) {
 	})
 }
 
-func (s *stage) count(status string) (n int) {
+func (s *harness) count(status string) (n int) {
 	s.Helper()
 	err := s.db.View(bg, func(tx *store.Tx) error {
 		list, err := tx.Deliveries().List(bg, customer, store.Page{Limit: 100_000})
@@ -70,7 +70,7 @@ func (s *stage) count(status string) (n int) {
 
 func TestAnotherGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, nil)
 		d := s.deliverer(s.db)
 		stop := s.run(d)
@@ -87,7 +87,7 @@ func TestAnotherGoesOnAfterARestart(t *testing.T) {
 // The database goes away between the request and the record, as it does for a process that is killed there.
 func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		doomed := s.open()
 		var once sync.Once
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -107,7 +107,7 @@ func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 		if n := r.ids()[id.String()]; n != 1 {
 			t.Fatalf("sent %d times before the claim ran out", n)
 		}
-		s.clock.advance(first.times.claim)
+		s.clock.advance(first.times.lease)
 		if e, past := s.tried(id, 1); e.Status != store.DeliveryDelivered || len(past) != 1 || r.ids()[id.String()] != 2 {
 			t.Errorf("it is %s and was sent %d times", e.Status, r.ids()[id.String()])
 		}
@@ -117,7 +117,7 @@ func TestAnEventThatWasNotRecordedIsSentAgain(t *testing.T) {
 // An attempt that the end of Run cuts off is nobody's failure.
 func TestTheEndCutsOffWhatHangs(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := hanging(t)
 		d := s.deliverer(s.db)
 		d.times.grace, d.times.attempt = 50*time.Millisecond, time.Hour
@@ -134,7 +134,7 @@ func TestTheEndCutsOffWhatHangs(t *testing.T) {
 // One that is about to be answered when Run is to end is still recorded.
 func TestTheEndWaitsForAnAnswer(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		asked, answer := make(chan struct{}), make(chan struct{})
 		r := newReceiver(t, func(http.ResponseWriter, *http.Request) { close(asked); <-answer })
 		d := s.deliverer(s.db)

@@ -11,16 +11,17 @@ import (
 // schedule holds how long after the attempt before it each attempt is made. It is the one that Standard Webhooks
 // suggests, and takes a little over three days in all.
 var schedule = [...]time.Duration{
-	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour,
+	20 * time.Hour, 24 * time.Hour,
 }
 
-// trialAttempts is how many attempts a test event gets: somebody waits for it, and it shall not come days later.
-const trialAttempts = 3
+// testAttempts is how many attempts a test event gets: somebody waits for it, and it shall not come days later.
+const testAttempts = 3
 
 // attemptsOf is how many attempts of the schedule an event of a kind gets.
 func attemptsOf(kind bursar.EventKind) int64 {
 	if kind == bursar.EventTest {
-		return trialAttempts
+		return testAttempts
 	}
 	return int64(len(schedule))
 }

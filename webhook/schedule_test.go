@@ -76,9 +76,10 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestATrialIsShort(t *testing.T) {
+func TestATestDeliveryIsShort(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[bursar.EventKind]int64{bursar.EventTest: 3, bursar.EventDeposit: 10, bursar.EventWithdrawal: 10, "": 10} {
+	for kind, want := range map[bursar.EventKind]int64{bursar.EventTest: 3, bursar.EventDeposit: 10,
+		bursar.EventWithdrawal: 10, "": 10} {
 		if got := attemptsOf(kind); got != want {
 			t.Errorf("%s has %d attempts", kind, got)
 		}

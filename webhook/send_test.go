@@ -39,7 +39,8 @@ func TestARedirectIsAFailedAttempt(t *testing.T) {
 
 func TestOnlySuccessCounts(t *testing.T) {
 	t.Parallel()
-	for code, ok := range map[int]bool{200: true, 201: true, 202: true, 204: true, 206: true, 299: true, 400: false, 404: false, 410: false, 429: false, 500: false, 503: false, 599: false, 999: false} {
+	for code, ok := range map[int]bool{200: true, 201: true, 202: true, 204: true, 206: true, 299: true, 400: false,
+		404: false, 410: false, 429: false, 500: false, 503: false, 599: false, 999: false} {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
 		if a := post(New(Config{AllowNetworks: loopback}), r.URL); a.code != code || (a.words == "") != ok {
 			t.Errorf("%d: %+v", code, a)
@@ -81,27 +82,40 @@ func TestBrokenAnswers(t *testing.T) {
 		outcome Outcome
 		words   string
 	}{
-		"closed early":         {"", 0, OutcomeConnection, "the connection was closed before an answer"},
-		"closed in the header": {"HTTP/1.1 200 OK\r\nA: ", 0, OutcomeConnection, "the connection was closed before an answer"},
-		"not HTTP":             {"220 mail.example ESMTP\r\n", 0, OutcomeInvalid, "there was no valid answer"},
-		"no line at all":       {strings.Repeat("\x00\xff", 4*maxHeader), 0, OutcomeInvalid, "there was no valid answer"},
-		"a huge header":        {"HTTP/1.1 200 OK\r\nA: " + strings.Repeat("a", 2*maxHeader) + "\r\n\r\n", 0, OutcomeInvalid, "there was no valid answer"},
-		"many headers":         {"HTTP/1.1 200 OK\r\n" + strings.Repeat("A: a\r\n", maxHeader) + "\r\n", 0, OutcomeInvalid, "there was no valid answer"},
-		"hints without an end": {strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n", maxHeader), 0, OutcomeInvalid, "there was no valid answer"},
-		"two lengths":          {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 0, OutcomeInvalid, "there was no valid answer"},
-		"a negative length":    {"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", 0, OutcomeInvalid, "there was no valid answer"},
-		"a cut body":           {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc", 200, Outcome2xx, ""},
-		"garbage":              {"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n\x00{[\xff\"'", 200, Outcome2xx, ""},
-		"broken chunks":        {"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + strings.Repeat("g", 9000), 202, Outcome2xx, ""},
-		"an endless chunk":     {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", 2*maxAnswer), 200, Outcome2xx, ""},
-		"endless trailers":     {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("A: a\r\n", maxAnswer), 200, Outcome2xx, ""},
-		"two answers":          {"HTTP/1.1 204 No\r\n\r\nHTTP/1.1 500 Yes\r\nContent-Length: 0\r\n\r\n", 204, Outcome2xx, ""},
-		"a switch":             {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nabc", 101, OutcomeInvalid, "answered 101 Switching Protocols"},
-		"an unknown status":    {"HTTP/1.1 799 Hm\r\nContent-Length: 0\r\n\r\n", 799, OutcomeInvalid, "answered 799"},
-		"a secret reason":      {"HTTP/1.1 500 token=hunter2\r\nContent-Length: 0\r\n\r\n", 500, Outcome5xx, "answered 500 Internal Server Error"},
+		"closed early": {"", 0, OutcomeConnection, "the connection was closed before an answer"},
+		"closed in the header": {"HTTP/1.1 200 OK\r\nA: ", 0, OutcomeConnection,
+			"the connection was closed before an answer"},
+		"not HTTP":       {"220 mail.example ESMTP\r\n", 0, OutcomeInvalid, "there was no valid answer"},
+		"no line at all": {strings.Repeat("\x00\xff", 4*maxHeader), 0, OutcomeInvalid, "there was no valid answer"},
+		"a huge header": {"HTTP/1.1 200 OK\r\nA: " + strings.Repeat("a", 2*maxHeader) + "\r\n\r\n", 0, OutcomeInvalid,
+			"there was no valid answer"},
+		"many headers": {"HTTP/1.1 200 OK\r\n" + strings.Repeat("A: a\r\n", maxHeader) + "\r\n", 0, OutcomeInvalid,
+			"there was no valid answer"},
+		"hints without an end": {strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n", maxHeader), 0,
+			OutcomeInvalid, "there was no valid answer"},
+		"two lengths": {"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 0, OutcomeInvalid,
+			"there was no valid answer"},
+		"a negative length": {"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", 0, OutcomeInvalid,
+			"there was no valid answer"},
+		"a cut body": {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc", 200, Outcome2xx, ""},
+		"garbage": {"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n\x00{[\xff\"'",
+			200, Outcome2xx, ""},
+		"broken chunks": {"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + strings.Repeat("g", 9000), 202,
+			Outcome2xx, ""},
+		"an endless chunk": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", 2*maxAnswer),
+			200, Outcome2xx, ""},
+		"endless trailers": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" +
+			strings.Repeat("A: a\r\n", maxAnswer), 200, Outcome2xx, ""},
+		"two answers": {"HTTP/1.1 204 No\r\n\r\nHTTP/1.1 500 Yes\r\nContent-Length: 0\r\n\r\n", 204, Outcome2xx, ""},
+		"a switch": {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nabc", 101,
+			OutcomeInvalid, "answered 101 Switching Protocols"},
+		"an unknown status": {"HTTP/1.1 799 Hm\r\nContent-Length: 0\r\n\r\n", 799, OutcomeInvalid, "answered 799"},
+		"a secret reason": {"HTTP/1.1 500 token=hunter2\r\nContent-Length: 0\r\n\r\n", 500, Outcome5xx,
+			"answered 500 Internal Server Error"},
 	} {
 		url := raw(t, func(conn net.Conn) { io.WriteString(conn, c.text) })
-		if a := post(New(Config{AllowNetworks: loopback}), url); a.code != c.code || a.words != c.words || a.outcome != c.outcome {
+		if a := post(New(Config{AllowNetworks: loopback}), url); a.code != c.code || a.words != c.words ||
+			a.outcome != c.outcome {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
@@ -109,7 +123,8 @@ func TestBrokenAnswers(t *testing.T) {
 
 func TestAnEndlessAnswerIsReadUpToALimit(t *testing.T) {
 	t.Parallel()
-	for start, code := range map[string]int{"HTTP/1.1 200 OK\r\n\r\n": 200, "HTTP/1.1 503 No\r\nContent-Length: 99999999999\r\n\r\n": 503} {
+	for start, code := range map[string]int{"HTTP/1.1 200 OK\r\n\r\n": 200,
+		"HTTP/1.1 503 No\r\nContent-Length: 99999999999\r\n\r\n": 503} {
 		d, receiver := New(Config{}), make(chan int64, 1)
 		piped(d, func(conn net.Conn) {
 			io.WriteString(conn, start)
@@ -135,7 +150,7 @@ func TestAnEndlessAnswerIsReadUpToALimit(t *testing.T) {
 // piped gives a deliverer connections without buffers or an operating system between, each to a receiver that serve is.
 func piped(d *Deliverer, serve func(net.Conn)) (wait func()) {
 	var receivers sync.WaitGroup
-	transport := newTransport(newDialer(nil), d.lanes.limits)
+	transport := newTransport(newDialer(nil), d.queues.limits)
 	transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
 		receivers.Go(func() {
@@ -147,7 +162,9 @@ func piped(d *Deliverer, serve func(net.Conn)) (wait func()) {
 		})
 		return ours, nil
 	}
-	d.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	d.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	return receivers.Wait
 }
 
@@ -182,14 +199,15 @@ func TestCertificatesAreVerified(t *testing.T) {
 	if a := post(d, server.URL); a.words != "the certificate is not trusted" {
 		t.Errorf("an unknown issuer: %+v", a)
 	}
-	transport := newTransport(newDialer(loopback), d.lanes.limits)
+	transport := newTransport(newDialer(loopback), d.queues.limits)
 	transport.TLSClientConfig = &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
 	d.client = &http.Client{Transport: transport}
 	t.Cleanup(d.client.CloseIdleConnections)
 	if a := post(d, server.URL); a.code != 202 {
 		t.Errorf("a known one: %+v", a)
 	}
-	if a := post(d, strings.Replace(server.URL, "127.0.0.1", "localhost", 1)); a.words != "the certificate is not for this host" {
+	if a := post(d, strings.Replace(server.URL, "127.0.0.1", "localhost",
+		1)); a.words != "the certificate is not for this host" {
 		t.Errorf("another host's: %+v", a)
 	}
 	if a := post(d, strings.Replace(newReceiver(t, nil).URL, "http", "https", 1)); a.words == "" || a.code != 0 {
@@ -235,7 +253,7 @@ func TestAConnectionThatIsNeverMadeIsCutOff(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := New(Config{})
 			dialer := newDialer(nil)
-			transport := newTransport(dialer, d.lanes.limits)
+			transport := newTransport(dialer, d.queues.limits)
 			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 				ctx, cancel := context.WithTimeout(ctx, dialer.Timeout)
 				defer cancel()

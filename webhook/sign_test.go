@@ -34,7 +34,8 @@ func TestThePublishedSignature(t *testing.T) {
 	if got := signature([][]byte{secret}, id, at, body); got != want || timestamp(at) != "1614265330" {
 		t.Errorf("signed %s at %s", got, timestamp(at))
 	}
-	if got := signature([][]byte{other, secret}, id, at, body); !strings.HasSuffix(got, " "+want) || strings.Count(got, "v1,") != 2 {
+	if got := signature([][]byte{other, secret}, id, at, body); !strings.HasSuffix(got, " "+want) ||
+		strings.Count(got, "v1,") != 2 {
 		t.Errorf("signed with two secrets %s", got)
 	}
 }
@@ -70,7 +71,8 @@ func TestBothSecretsSignDuringAnOverlap(t *testing.T) {
 		header := http.Header{}
 		header.Set("webhook-id", bursar.ID{7}.String())
 		header.Set("webhook-timestamp", timestamp(now))
-		header.Set("webhook-signature", signature(secretsAt(fixedSecrets{}, account, now), bursar.ID{7}.String(), now, []byte("{}")))
+		header.Set("webhook-signature", signature(secretsAt(fixedSecrets{}, account, now), bursar.ID{7}.String(), now,
+			[]byte("{}")))
 		for i, valid := range c.valid {
 			if err := oracle(t, uint32(i+1)).Verify([]byte("{}"), header); (err == nil) != valid {
 				t.Errorf("%s: secret %d: %v", c.name, i+1, err)
@@ -94,10 +96,12 @@ func TestATestEventHasTheFrameOfEveryEvent(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC)
 	e, err := TestEvent(bursar.ID{7}, customer, "https://r.example", at)
-	if err != nil || e.ID != (bursar.ID{7}) || e.AccountID != customer || e.Kind != bursar.EventTest || e.URL != "https://r.example" || e.CreatedAt != at {
+	if err != nil || e.ID != (bursar.ID{7}) || e.AccountID != customer || e.Kind != bursar.EventTest ||
+		e.URL != "https://r.example" || e.CreatedAt != at {
 		t.Errorf("made %+v, %v", e, err)
 	}
-	want := `{"success":true,"response":{"webhook":{"accountID":"` + customer.String() + `","type":"test","event":"test","eventID":"` +
+	want := `{"success":true,"response":{"webhook":{"accountID":"` + customer.String() +
+		`","type":"test","event":"test","eventID":"` +
 		bursar.ID{7}.String() + `","createdAt":"2026-11-21T01:02:03Z"}}}`
 	if string(e.Body) != want || !json.Valid(e.Body) {
 		t.Errorf("the body is %s", e.Body)

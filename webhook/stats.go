@@ -25,7 +25,8 @@ const (
 
 // Outcomes returns every outcome there is.
 func Outcomes() []Outcome {
-	return []Outcome{Outcome2xx, Outcome3xx, Outcome4xx, Outcome5xx, OutcomeInvalid, OutcomeTimeout, OutcomeConnection, OutcomeDNS, OutcomeTLS,
+	return []Outcome{Outcome2xx, Outcome3xx, Outcome4xx, Outcome5xx, OutcomeInvalid, OutcomeTimeout, OutcomeConnection,
+		OutcomeDNS, OutcomeTLS,
 		OutcomeRefused, OutcomeSkipped}
 }
 
@@ -36,7 +37,8 @@ func outcomeOf(code int) Outcome {
 	return [...]Outcome{Outcome2xx, Outcome3xx, Outcome4xx, Outcome5xx}[code/100-2]
 }
 
-// bounds are the upper ends of the classes of time that attempts are counted in, in seconds. The last is what one may take.
+// bounds are the upper ends of the classes of time that attempts are counted in, in seconds. The last is what one may
+// take.
 var bounds = [...]float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15}
 
 // Stats is what a Deliverer has done since it was made, and what it does now. It names no receiver and no account.
@@ -87,19 +89,20 @@ func (c *counters) skipped() {
 func (d *Deliverer) Stats() Stats {
 	d.counters.mu.Lock()
 	defer d.counters.mu.Unlock()
-	s := Stats{Attempts: map[Outcome]uint64{}, Seconds: Times{Within: map[float64]uint64{}, Count: d.counters.count, Sum: d.counters.sum}}
+	s := Stats{Attempts: map[Outcome]uint64{},
+		Seconds: Times{Within: map[float64]uint64{}, Count: d.counters.count, Sum: d.counters.sum}}
 	for _, o := range Outcomes() {
 		s.Attempts[o] = d.counters.attempts[o]
 	}
 	for i, bound := range bounds {
 		s.Seconds.Within[bound] = d.counters.within[i]
 	}
-	s.Sending, s.Held, s.Shut = d.lanes.count(d.clock())
+	s.Sending, s.Held, s.Shut = d.queues.count(d.clock())
 	return s
 }
 
 // count returns how many attempts are under way, how many events are held, and how many lanes are shut.
-func (q *lanes) count(now time.Time) (sending, held, shut int) {
+func (q *destinationQueues) count(now time.Time) (sending, held, shut int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, l := range q.byKey {

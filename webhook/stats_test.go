@@ -9,7 +9,7 @@ import (
 
 func TestStatsTellWhatCameOfAttempts(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *stage) {
+	each(t, func(t *testing.T, s *harness) {
 		r := newReceiver(t, func(w http.ResponseWriter, req *http.Request) {
 			code := map[string]int{"/3": 302, "/4": 404, "/5": 500, "/9": 799}[req.URL.Path]
 			w.WriteHeader(max(code, 200))
@@ -18,13 +18,15 @@ func TestStatsTellWhatCameOfAttempts(t *testing.T) {
 		gone.Close()
 		d := s.deliverer(s.db)
 		d.times.attempt = 200 * time.Millisecond
-		shut := d.lanes.lane(laneKey{customer, hostOf("http://127.0.0.9:9999/")}, time.Now())
+		shut := d.queues.queue(queueKey{customer, hostOf("http://127.0.0.9:9999/")}, time.Now())
 		shut.shutUntil = time.Now().Add(time.Hour)
 		s.run(d)
 		for url, want := range map[string]Outcome{
-			r.URL: Outcome2xx, r.URL + "/3": Outcome3xx, r.URL + "/4": Outcome4xx, r.URL + "/5": Outcome5xx, r.URL + "/9": OutcomeInvalid,
+			r.URL: Outcome2xx, r.URL + "/3": Outcome3xx, r.URL + "/4": Outcome4xx, r.URL + "/5": Outcome5xx,
+			r.URL + "/9":   OutcomeInvalid,
 			hanging(t).URL: OutcomeTimeout, gone.URL: OutcomeConnection, "http://no-such-host.invalid/": OutcomeDNS,
-			strings.Replace(newReceiver(t, nil).URL, "http", "https", 1): OutcomeTLS, "http://10.0.0.1/": OutcomeRefused, "http://127.0.0.9:9999/": OutcomeSkipped,
+			strings.Replace(newReceiver(t, nil).URL, "http", "https", 1): OutcomeTLS, "http://10.0.0.1/": OutcomeRefused,
+			"http://127.0.0.9:9999/": OutcomeSkipped,
 		} {
 			before := d.Stats()
 			s.tried(s.event(url), 1)
@@ -36,7 +38,8 @@ func TestStatsTellWhatCameOfAttempts(t *testing.T) {
 			}
 		}
 		got := d.Stats()
-		if got.Seconds.Count != uint64(len(Outcomes())-1) || got.Seconds.Within[15] != got.Seconds.Count || got.Seconds.Sum < 0.2 || got.Seconds.Within[0.1] >= got.Seconds.Count {
+		if got.Seconds.Count != uint64(len(Outcomes())-1) || got.Seconds.Within[15] != got.Seconds.Count ||
+			got.Seconds.Sum < 0.2 || got.Seconds.Within[0.1] >= got.Seconds.Count {
 			t.Errorf("the times are %+v", got.Seconds)
 		}
 		if got.Shut != 1 || got.Sending != 0 {

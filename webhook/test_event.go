@@ -24,14 +24,29 @@ type testWebhook struct {
 	CreatedAt time.Time        `json:"createdAt"`
 }
 
-// TestEvent returns an event with which an account can try its receiver. It is signed and sent like any other once it is
-// recorded, but tried a few times only. Its type and its event are told apart from every other's, and it has no deposit.
+// TestEvent returns an event with which an account can try its receiver. It is signed and sent like any other once it
+// is recorded, but tried a few times only. Its type and its event are told apart from every other's, and it has no
+// deposit.
 func TestEvent(id, account bursar.ID, url string, now time.Time) (bursar.Event, error) {
 	body := testBody{Success: true}
-	body.Response.Webhook = testWebhook{AccountID: account, Type: "test", Event: bursar.EventTest, EventID: id, CreatedAt: now.UTC()}
+	body.Response.Webhook = testWebhook{
+		AccountID: account,
+		Type:      "test",
+		Event:     bursar.EventTest,
+		EventID:   id,
+		CreatedAt: now.UTC(),
+	}
 	text, err := json.Marshal(body)
 	if err != nil {
 		return bursar.Event{}, fmt.Errorf("write the body of event %s: %w", id, err)
 	}
-	return bursar.Event{ID: id, AccountID: account, Kind: bursar.EventTest, Subject: account, URL: url, Body: text, CreatedAt: now}, nil
+	return bursar.Event{
+		ID:        id,
+		AccountID: account,
+		Kind:      bursar.EventTest,
+		Subject:   account,
+		URL:       url,
+		Body:      text,
+		CreatedAt: now,
+	}, nil
 }

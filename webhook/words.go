@@ -19,8 +19,8 @@ import (
 // maxWords bounds what is kept of an error.
 const maxWords = 200
 
-// explain says why a request failed, as an outcome and in words of our own. An error's own text is never kept: it repeats
-// the URL, which may hold a token, or addresses of the operator's network.
+// explain says why a request failed, as an outcome and in words of our own. An error's own text is never kept: it
+// repeats the URL, which may hold a token, or addresses of the operator's network.
 func explain(err error) (Outcome, string) {
 	var refusal *bursar.Error
 	if errors.As(err, &refusal) {
@@ -69,7 +69,8 @@ func explainConnection(err error) (Outcome, string) {
 		return OutcomeConnection, "the host is not reachable"
 	case errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
 		return OutcomeTLS, "TLS could not be agreed"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		return OutcomeConnection, "the connection was closed before an answer"
 	}
 	return OutcomeInvalid, "there was no valid answer"

@@ -27,8 +27,8 @@ type webhookBody struct {
 	Withdrawal *Withdrawal      `json:"withdrawal,omitempty"`
 }
 
-// chargePaid is the charge of a webhook: Amount is what the deposit delivered. The figures in USDT are those of the moment
-// of its credit; they and their rate stand there together or not at all.
+// chargePaid is the charge of a webhook: Amount is what the deposit delivered. The figures in USDT are those of the
+// moment of its credit; they and their rate stand there together or not at all.
 type chargePaid struct {
 	ChargeID   bursar.ID           `json:"chargeID"`
 	Currency   bursar.CurrencyCode `json:"currency"`
@@ -61,12 +61,15 @@ func withBody(e bursar.Event, body webhookBody) (bursar.Event, error) {
 }
 
 // DepositEvent reports a deposit to the webhook of its wallet, of its charge, or of the account where it has neither.
-func DepositEvent(id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at ConfirmationContext, now time.Time) (bursar.Event, error) {
+func DepositEvent(
+	id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at ConfirmationContext, now time.Time,
+) (bursar.Event, error) {
 	return RatedDepositEvent(bursar.Rate{}, id, kind, d, c, at, now)
 }
 
 // RatedDepositEvent is DepositEvent with what a credit to a charge is worth at a rate, where that is known.
-func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency, at ConfirmationContext, now time.Time) (bursar.Event, error) {
+func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d bursar.Deposit, c bursar.Currency,
+	at ConfirmationContext, now time.Time) (bursar.Event, error) {
 	view := NewDeposit(d, c, at)
 	view.Webhook = "" // the receiver knows its own address, and need not learn how it is configured
 	e := bursar.Event{ID: id, AccountID: d.AccountID, Kind: kind, Subject: d.ID, URL: d.Webhook, CreatedAt: now}
@@ -75,7 +78,13 @@ func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d 
 	case bursar.ForAccount:
 		about = "account"
 	case bursar.ForCharge:
-		charge := &chargePaid{ChargeID: d.WalletID, Currency: d.Currency, Address: view.Address, Amount: view.Amount, Metadata: d.Metadata}
+		charge := &chargePaid{
+			ChargeID: d.WalletID,
+			Currency: d.Currency,
+			Address:  view.Address,
+			Amount:   view.Amount,
+			Metadata: d.Metadata,
+		}
 		if kind == bursar.EventPaid || kind == bursar.EventDeposit {
 			charge.value(rate, d, c)
 		}
@@ -85,7 +94,16 @@ func RatedDepositEvent(rate bursar.Rate, id bursar.ID, kind bursar.EventKind, d 
 }
 
 // WithdrawalEvent reports a withdrawal's status to a URL.
-func WithdrawalEvent(id bursar.ID, url string, w bursar.Withdrawal, c bursar.Currency, now time.Time) (bursar.Event, error) {
+func WithdrawalEvent(
+	id bursar.ID, url string, w bursar.Withdrawal, c bursar.Currency, now time.Time,
+) (bursar.Event, error) {
 	view := NewWithdrawal(w, c)
-	return withBody(bursar.Event{ID: id, AccountID: w.AccountID, Kind: bursar.EventWithdrawal, Subject: w.ID, URL: url, CreatedAt: now}, webhookBody{Type: "account", Withdrawal: &view})
+	return withBody(bursar.Event{
+		ID:        id,
+		AccountID: w.AccountID,
+		Kind:      bursar.EventWithdrawal,
+		Subject:   w.ID,
+		URL:       url,
+		CreatedAt: now,
+	}, webhookBody{Type: "account", Withdrawal: &view})
 }

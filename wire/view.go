@@ -54,10 +54,24 @@ type ConfirmationContext struct {
 
 // NewDeposit returns the deposit as clients see it.
 func NewDeposit(d bursar.Deposit, c bursar.Currency, at ConfirmationContext) Deposit {
-	return Deposit{DepositID: d.ID, WalletID: optional(d.WalletID), HashID: d.TxID, Currency: d.Currency, Address: d.Address.String(),
-		Amount: c.Exact(d.Amount), Fee: c.Exact(d.Fee), Webhook: d.Webhook, Metadata: d.Metadata, Status: d.Status,
-		Confirmations: d.Confirmations(at.Latest), RequiredConfirmations: max(at.Required, int(d.Required)), BlockHeight: d.Height, OutputIndex: d.Output,
-		CreatedAt: d.SeenAt, ConfirmedAt: optional(d.ConfirmedAt)}
+	return Deposit{
+		DepositID:             d.ID,
+		WalletID:              optional(d.WalletID),
+		HashID:                d.TxID,
+		Currency:              d.Currency,
+		Address:               d.Address.String(),
+		Amount:                c.Exact(d.Amount),
+		Fee:                   c.Exact(d.Fee),
+		Webhook:               d.Webhook,
+		Metadata:              d.Metadata,
+		Status:                d.Status,
+		Confirmations:         d.Confirmations(at.Latest),
+		RequiredConfirmations: max(at.Required, int(d.Required)),
+		BlockHeight:           d.Height,
+		OutputIndex:           d.Output,
+		CreatedAt:             d.SeenAt,
+		ConfirmedAt:           optional(d.ConfirmedAt),
+	}
 }
 
 // Charge is a charge as clients see it.
@@ -77,8 +91,19 @@ type Charge struct {
 
 // NewCharge returns the charge as clients see it at a time.
 func NewCharge(c bursar.Charge, currency bursar.Currency, at time.Time) Charge {
-	return Charge{ChargeID: c.ID, Currency: c.Currency, Address: c.Address.String(), Minimum: currency.Exact(c.Minimum), Paid: c.Paid(),
-		Expired: c.Expired(at), Expires: c.Left(at), Webhook: c.Webhook, Metadata: c.Metadata, DepositIDs: append([]bursar.ID{}, c.Deposits...), CreatedAt: c.CreatedAt}
+	return Charge{
+		ChargeID:   c.ID,
+		Currency:   c.Currency,
+		Address:    c.Address.String(),
+		Minimum:    currency.Exact(c.Minimum),
+		Paid:       c.Paid(),
+		Expired:    c.Expired(at),
+		Expires:    c.Left(at),
+		Webhook:    c.Webhook,
+		Metadata:   c.Metadata,
+		DepositIDs: append([]bursar.ID{}, c.Deposits...),
+		CreatedAt:  c.CreatedAt,
+	}
 }
 
 // Withdrawal is a withdrawal as clients see it.
@@ -97,8 +122,18 @@ type Withdrawal struct {
 
 // NewWithdrawal returns the withdrawal as clients see it.
 func NewWithdrawal(w bursar.Withdrawal, c bursar.Currency) Withdrawal {
-	return Withdrawal{WithdrawalID: w.ID, Currency: w.Currency, Amount: c.Exact(w.Amount), Fee: c.Exact(w.Fee), Address: w.Address.String(),
-		HashID: optional(w.TxID), Status: w.Status, Error: optional(w.Error), CreatedAt: w.CreatedAt, CompletedAt: optional(w.CompletedAt)}
+	return Withdrawal{
+		WithdrawalID: w.ID,
+		Currency:     w.Currency,
+		Amount:       c.Exact(w.Amount),
+		Fee:          c.Exact(w.Fee),
+		Address:      w.Address.String(),
+		HashID:       optional(w.TxID),
+		Status:       w.Status,
+		Error:        optional(w.Error),
+		CreatedAt:    w.CreatedAt,
+		CompletedAt:  optional(w.CompletedAt),
+	}
 }
 
 // optional makes a zero value null in JSON.

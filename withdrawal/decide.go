@@ -13,9 +13,9 @@ import (
 // ErrTooLate is returned when a withdrawal has gone past the point of the decision.
 var ErrTooLate = errors.New("it is too late for that")
 
-// Approve lets a withdrawal that waits for an operator go on. The error is destination_refused where the account's list has
-// lost its destination meanwhile, or where that has become the wallet of another currency, and withdrawals_frozen while the
-// account is frozen, of transfers within this service too: it may still be rejected.
+// Approve lets a withdrawal that waits for an operator go on. The error is destination_refused where the account's list
+// has lost its destination meanwhile, or where that has become the wallet of another currency, and withdrawals_frozen
+// while the account is frozen, of transfers within this service too: it may still be rejected.
 func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if w.Status != bursar.WithdrawalPendingApproval {
@@ -41,7 +41,7 @@ func (s *Service) Approve(ctx context.Context, id bursar.ID) (bursar.Withdrawal,
 		w.Status = bursar.WithdrawalQueued
 		to, err := tx.Wallets().ByAddress(ctx, c.Capabilities().Family, w.Address)
 		if errors.Is(err, store.ErrNotFound) {
-			return w, s.tell(ctx, tx, w)
+			return w, s.announce(ctx, tx, w)
 		}
 		if err != nil {
 			return w, err
@@ -62,7 +62,8 @@ func notFrozen(ctx context.Context, tx *store.Tx, account bursar.ID) error {
 	if err != nil || a.Frozen == "" {
 		return err
 	}
-	return bursar.Refuse(bursar.CodeWithdrawalsFrozen, "account %s is frozen: %s; end that with `bursar account unfreeze`, or reject the withdrawal", account, a.Frozen)
+	return bursar.Refuse(bursar.CodeWithdrawalsFrozen,
+		"account %s is frozen: %s; end that with `bursar account unfreeze`, or reject the withdrawal", account, a.Frozen)
 }
 
 // Reject refuses a withdrawal that waits for an operator and gives its money back; reason is for the customer's eyes.
@@ -76,36 +77,36 @@ func (s *Service) Reject(ctx context.Context, id bursar.ID, reason string) (burs
 	})
 }
 
-// Cancel calls a withdrawal back that may not have been signed yet, and gives its money back. ErrTooLate says that it may
-// have been.
+// Cancel calls a withdrawal back that may not have been signed yet, and gives its money back. ErrTooLate says that it
+// may have been.
 func (s *Service) Cancel(ctx context.Context, id bursar.ID) (bursar.Withdrawal, error) {
 	return s.decide(ctx, id, func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error) {
 		if !w.Status.MayBecome(bursar.WithdrawalCancelled) {
 			return w, fmt.Errorf("%w: the withdrawal is %s", ErrTooLate, w.Status)
 		}
-		if err := leaveSpend(ctx, tx, w); err != nil {
+		if err := leaveOutgoing(ctx, tx, w); err != nil {
 			return w, err
 		}
 		return s.giveBack(ctx, tx, w, bursar.WithdrawalCancelled)
 	})
 }
 
-// leaveSpend ends the outgoing transaction that took a withdrawal up, if nothing of it can have been signed: an outgoing transaction is claimed before its
-// draft goes to the signer, and whichever of claiming and this comes second finds its status changed and does nothing. Who
-// shares the outgoing transaction waits in the queue again.
-func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
-	if w.SpendID.IsZero() {
+// leaveOutgoing ends the outgoing transaction that took a withdrawal up, if nothing of it can have been signed: an
+// outgoing transaction is claimed before its draft goes to the signer, and whichever of claiming and this comes second
+// finds its status changed and does nothing. Who shares the outgoing transaction waits in the queue again.
+func leaveOutgoing(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+	if w.OutgoingID.IsZero() {
 		return nil
 	}
-	together, err := tx.Withdrawals().PaidBy(ctx, w.SpendID)
+	together, err := tx.Withdrawals().PaidBy(ctx, w.OutgoingID)
 	if err != nil {
 		return err
 	}
-	spend, err := tx.Outgoing().Lock(ctx, w.SpendID)
+	outgoingTx, err := tx.Outgoing().Lock(ctx, w.OutgoingID)
 	if err != nil {
 		return err
 	}
-	if spend.Status != bursar.OutgoingNew {
+	if outgoingTx.Status != bursar.OutgoingNew {
 		return fmt.Errorf("%w: the withdrawal is being signed", ErrTooLate)
 	}
 	for _, other := range together {
@@ -113,13 +114,15 @@ func leaveSpend(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 			return err
 		}
 	}
-	if err := tx.Alarms().Resolve(ctx, "signer_refused", spend.ID.String()); err != nil {
+	if err := tx.Alarms().Resolve(ctx, "signer_refused", outgoingTx.ID.String()); err != nil {
 		return err
 	}
-	return tx.Outgoing().SetStatus(ctx, spend, bursar.OutgoingAbandoned)
+	return tx.Outgoing().SetStatus(ctx, outgoingTx, bursar.OutgoingAbandoned)
 }
 
-func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus) (bursar.Withdrawal, error) {
+func (s *Service) giveBack(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, next bursar.WithdrawalStatus,
+) (bursar.Withdrawal, error) {
 	if err := s.notForgotten(ctx, tx, w); err != nil {
 		return w, err
 	}
@@ -134,10 +137,12 @@ func (s *Service) giveBack(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	if err := tx.Ledger().Post(ctx, ledger.WithdrawalRefunded(w, round, tx.Now())); err != nil {
 		return w, err
 	}
-	return w, s.tell(ctx, tx, w)
+	return w, s.announce(ctx, tx, w)
 }
 
-func (s *Service) decide(ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error)) (w bursar.Withdrawal, err error) {
+func (s *Service) decide(
+	ctx context.Context, id bursar.ID, f func(tx *store.Tx, w bursar.Withdrawal) (bursar.Withdrawal, error),
+) (w bursar.Withdrawal, err error) {
 	if err := s.notBehind(ctx); err != nil {
 		return w, err
 	}
@@ -173,10 +178,11 @@ func (s *Service) List(ctx context.Context, account bursar.ID, page store.Page) 
 }
 
 // ErrRecovering is returned while a database that was put back may have forgotten that the withdrawal was paid.
-var ErrRecovering = errors.New("the chain recovers, or is about to: the withdrawal may be paid already; see `bursar recovery status`")
+var ErrRecovering = errors.New("the chain recovers, or is about to: the withdrawal may be paid already; see `bursar " +
+	"recovery status`")
 
-// notBehind refuses every decision while the database may have forgotten payments and no chain recovers yet: between a restore or
-// a failover and the service's next look at it.
+// notBehind refuses every decision while the database may have forgotten payments and no chain recovers yet: between a
+// restore or a failover and the service's next look at it.
 func (s *Service) notBehind(ctx context.Context) error {
 	if s.behind == nil {
 		return nil

@@ -12,17 +12,19 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-func (d *desk) freeze(account bursar.ID) {
+func (d *harness) freeze(account bursar.ID) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByOperator, Reason: "police"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(account), Kind: store.HaltByOperator,
+			Reason: "police"})
 	})
 }
 
 // taken records that an outgoing transaction has taken withdrawals up.
-func (d *desk) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdrawal) bursar.OutgoingTx {
+func (d *harness) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdrawal) bursar.OutgoingTx {
 	d.Helper()
-	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"), Currency: "COIN"}
+	p := bursar.OutgoingTx{ID: d.ids.Next(), Chain: bursar.Bitcoin, Kind: "withdrawal", Order: []byte("{}"),
+		Currency: "COIN"}
 	d.do(func(tx *store.Tx) error {
 		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
 			return err
@@ -41,7 +43,7 @@ func (d *desk) takenUp(status bursar.OutgoingStatus, together ...bursar.Withdraw
 	return p
 }
 
-func (d *desk) alarms(kind string) (n int) {
+func (d *harness) alarms(kind string) (n int) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
 		list, err := tx.Alarms().OfKind(ctx, kind)
@@ -54,7 +56,7 @@ func (d *desk) alarms(kind string) (n int) {
 // An approved withdrawal is queued with its money held as before; only what waits for approval can be approved or
 // rejected.
 func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	available, held := d.available(ann), d.sum(ledger.Held(ann))
 	got, err := d.orders.Approve(ctx, w.ID)
@@ -77,7 +79,7 @@ func TestOnlyWhatWaitsForApprovalIsApproved(t *testing.T) {
 
 // What is rejected or called back gives its amount and its fee back, once, and says when and why.
 func TestWhatIsRefusedGivesTheWholeCostBack(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	rejected, cancelled, waiting := d.accept(60_000_000, d.node.Named("a")), d.accept(10_000_000,
 		d.node.Named("b")), d.accept(60_000_000, d.node.Named("c"))
 	got, err := d.orders.Reject(ctx, rejected.ID, "no")
@@ -102,7 +104,7 @@ func TestWhatIsRefusedGivesTheWholeCostBack(t *testing.T) {
 
 // A frozen account's withdrawal is not approved, and says why; it may be rejected, which moves its money nowhere.
 func TestAFrozenAccountsWithdrawalIsOnlyRejected(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	d.freeze(ann)
 	_, err := d.orders.Approve(ctx, w.ID)
@@ -118,7 +120,7 @@ func TestAFrozenAccountsWithdrawalIsOnlyRejected(t *testing.T) {
 // A chain that is not served any more cannot be paid on: approving says so and changes nothing, and the money can be
 // given back.
 func TestNothingIsApprovedOnAChainThatIsGone(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w := d.accept(60_000_000, d.node.Named("outside"))
 	d.change(func(c *withdrawal.Config) { c.Chains = nil })
 	if _, err := d.orders.Approve(ctx, w.ID); err == nil || d.current(w).Status != bursar.WithdrawalPendingApproval {
@@ -133,12 +135,13 @@ func TestNothingIsApprovedOnAChainThatIsGone(t *testing.T) {
 // alarm; who
 // shares it waits in the queue again.
 func TestCallingBackLeavesTheTransaction(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w, other := d.accept(10_000_000, d.node.Named("a")), d.accept(20_000_000, d.node.Named("b"))
 	p := d.takenUp(bursar.OutgoingNew, w, other)
 	for _, ref := range []string{p.ID.String(), "another"} {
 		d.do(func(tx *store.Tx) error {
-			return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "signer_refused", Ref: ref, Message: "too much"})
+			return tx.Alarms().Raise(ctx, store.Alarm{Chain: bursar.Bitcoin, Kind: "signer_refused", Ref: ref,
+				Message: "too much"})
 		})
 	}
 	_, err := d.orders.Cancel(ctx, w.ID)
@@ -150,7 +153,7 @@ func TestCallingBackLeavesTheTransaction(t *testing.T) {
 		}
 		return err
 	})
-	if got := d.current(other); got.Status != bursar.WithdrawalQueued || !got.SpendID.IsZero() {
+	if got := d.current(other); got.Status != bursar.WithdrawalQueued || !got.OutgoingID.IsZero() {
 		t.Errorf("the other one is %+v", got)
 	}
 	if n := d.alarms("signer_refused"); n != 1 {
@@ -160,14 +163,14 @@ func TestCallingBackLeavesTheTransaction(t *testing.T) {
 
 // From the claim on a transaction may be signed: calling back is too late, and changes nothing.
 func TestWhatMayBeSignedIsNotCalledBack(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	w := d.accept(10_000_000, d.node.Named("a"))
 	d.takenUp(bursar.OutgoingReserved, w)
 	held := d.sum(ledger.Held(ann))
 	if _, err := d.orders.Cancel(ctx, w.ID); !errors.Is(err, withdrawal.ErrTooLate) {
 		t.Errorf("it gave %v", err)
 	}
-	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.SpendID.IsZero() ||
+	if got := d.current(w); got.Status != bursar.WithdrawalQueued || got.OutgoingID.IsZero() ||
 		d.sum(ledger.Held(ann)) != held {
 		t.Errorf("it is %+v, %s is held", got, d.sum(ledger.Held(ann)))
 	}
@@ -175,7 +178,7 @@ func TestWhatMayBeSignedIsNotCalledBack(t *testing.T) {
 
 // While a restored database may have forgotten that a withdrawal was paid, its money is not given back.
 func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
 	held := d.sum(ledger.Held(ann))
 	d.do(func(tx *store.Tx) error {
@@ -198,10 +201,10 @@ func TestNothingIsGivenBackWhileTheChainRecovers(t *testing.T) {
 	}
 }
 
-// Between a restore and the service's next look at the database no chain recovers yet: nothing is decided about a withdrawal
-// meanwhile, and nothing changes.
+// Between a restore and the service's next look at the database no chain recovers yet: nothing is decided about a
+// withdrawal meanwhile, and nothing changes.
 func TestNothingIsDecidedBeforeTheDatabaseIsLookedAt(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	queued, waiting := d.accept(10_000_000, d.node.Named("a")), d.accept(60_000_000, d.node.Named("b"))
 	held, why := d.sum(ledger.Held(ann)), "the database has stepped back"
 	d.change(func(c *withdrawal.Config) { c.Behind = func(context.Context) (string, error) { return why, nil } })
@@ -214,7 +217,8 @@ func TestNothingIsDecidedBeforeTheDatabaseIsLookedAt(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued || d.current(waiting).Status != bursar.WithdrawalPendingApproval {
+	if d.sum(ledger.Held(ann)) != held || d.current(queued).Status != bursar.WithdrawalQueued ||
+		d.current(waiting).Status != bursar.WithdrawalPendingApproval {
 		t.Errorf("%s is held, of %s", d.sum(ledger.Held(ann)), held)
 	}
 	why = ""

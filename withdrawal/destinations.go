@@ -8,9 +8,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// heldToLists refuses the orders of accounts that pay to their destinations only, where the order's is none of them or not
-// usable yet. The accounts are locked, so that no list changes between the judgement and the commit.
-func (s *Service) heldToLists(ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal]) error {
+// heldToLists refuses the orders of accounts that pay to their destinations only, where the order's is none of them or
+// not usable yet. The accounts are locked, so that no list changes between the judgement and the commit.
+func (s *Service) heldToLists(
+	ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal],
+) error {
 	lists, err := tx.DestinationLists().Of(ctx, accountsOf(orders))
 	if err != nil {
 		return err
@@ -69,7 +71,10 @@ func mayGo(listed []bursar.Destination, currency bursar.CurrencyCode, now time.T
 		}
 	}
 	if from.IsZero() {
-		return bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this account withdraws to its listed destinations only, and this address is not listed for %s", currency)
+		return bursar.RefuseField(bursar.CodeDestinationRefused, "address",
+			"this account withdraws to its listed destinations only, and this address is not listed for %s", currency)
 	}
-	return bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address is on the account's list of destinations and can be paid from %s on", from.Add(time.Second-1).Truncate(time.Second).Format(time.RFC3339))
+	return bursar.RefuseField(bursar.CodeDestinationRefused, "address",
+		"this address is on the account's list of destinations and can be paid from %s on",
+		from.Add(time.Second-1).Truncate(time.Second).Format(time.RFC3339))
 }

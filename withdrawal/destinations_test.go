@@ -10,19 +10,20 @@ import (
 )
 
 // list puts an address on an account's list, usable after a while; an empty currency stands for each.
-func (d *desk) list(account bursar.ID, name string, currency bursar.CurrencyCode, after time.Duration) bursar.ID {
+func (d *harness) list(account bursar.ID, name string, currency bursar.CurrencyCode, after time.Duration) bursar.ID {
 	d.Helper()
 	id := d.ids.Next()
 	d.do(func(tx *store.Tx) error {
 		_, _, err := tx.Destinations().Insert(ctx, bursar.Destination{ID: id, AccountID: account, Family: "bitcoin",
 			Currency: currency,
-			Address:  bursar.Address{Base: d.node.Named(name)}, Label: name, CreatedAt: tx.Now(), UsableFrom: tx.Now().Add(after)})
+			Address:  bursar.Address{Base: d.node.Named(name)}, Label: name, CreatedAt: tx.Now(),
+			UsableFrom: tx.Now().Add(after)})
 		return err
 	})
 	return id
 }
 
-func (d *desk) bind(account bursar.ID, until time.Time) {
+func (d *harness) bind(account bursar.ID, until time.Time) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error { return tx.DestinationLists().Set(ctx, account, until) })
 }
@@ -31,7 +32,7 @@ func (d *desk) bind(account bursar.ID, until time.Time) {
 // holds the
 // first to end is named. Another account's list is no matter.
 func TestAListBinds(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.list(ann, "known", "COIN", 0)
 	d.list(ann, "each currency", "", 0)
 	d.list(ann, "for tokens", "TOKEN", 0)
@@ -61,7 +62,7 @@ func TestAListBinds(t *testing.T) {
 
 // A time that is no whole second is told rounded up: at what was told, it can be paid.
 func TestTheEndOfAHoldIsRoundedUp(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.list(ann, "held", "COIN", time.Hour+time.Millisecond)
 	d.bind(ann, time.Time{})
 	_, err := d.ask(1000, d.node.Named("held"))
@@ -70,7 +71,7 @@ func TestTheEndOfAHoldIsRoundedUp(t *testing.T) {
 
 // An approval is held to the list as it is then.
 func TestAnApprovalIsHeldToTheList(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	unlisted, listed := d.accept(60_000_000, d.node.Named("unknown")), d.accept(60_000_000, d.node.Named("known"))
 	d.list(ann, "known", "COIN", 0)
 	d.bind(ann, time.Time{})
@@ -85,7 +86,7 @@ func TestAnApprovalIsHeldToTheList(t *testing.T) {
 
 // A frozen account hears that it is frozen before it hears of its list, which may be what a thief asks about.
 func TestAFrozenAccountHearsNothingOfItsList(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.bind(ann, time.Time{})
 	d.freeze(ann)
 	_, err := d.ask(1000, d.node.Named("unknown"))
@@ -94,7 +95,7 @@ func TestAFrozenAccountHearsNothingOfItsList(t *testing.T) {
 
 // A list that comes into force between the first look and the commit counts: what is written is judged then.
 func TestTheListIsJudgedWhereTheMoneyIsHeld(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.change(func(c *withdrawal.Config) {
 		c.Chains = map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: asked{d.node, func() { d.bind(ann, time.Time{}) }}}
 	})
@@ -105,7 +106,7 @@ func TestTheListIsJudgedWhereTheMoneyIsHeld(t *testing.T) {
 
 // No node is asked about an address that cannot be paid anyway.
 func TestNoNodeIsAskedAboutWhatIsNotListed(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.change(func(c *withdrawal.Config) {
 		c.Chains = map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: asked{d.node, func() { t.Error("a node is asked") }}}
 	})

@@ -74,7 +74,8 @@ func (s *Service) fee(ctx context.Context, c Chain, p prepared) (bursar.Amount, 
 func (s *Service) quote(ctx context.Context, c Chain, p prepared) (bursar.Amount, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	network, err := c.Quote(ctx, chain.Payment{Address: p.withdrawal.Address, Contract: p.currency.Contract, Amount: p.withdrawal.Amount})
+	network, err := c.Quote(ctx, chain.Payment{Address: p.withdrawal.Address, Contract: p.currency.Contract,
+		Amount: p.withdrawal.Amount})
 	var refused *chain.RefusedError
 	switch {
 	case err == nil:
@@ -89,5 +90,6 @@ func (s *Service) quote(ctx context.Context, c Chain, p prepared) (bursar.Amount
 	if last, fresh := s.quotes.get(p.currency.Code); fresh || !p.currency.WithdrawalFee.Network {
 		return last, nil
 	}
-	return network, bursar.Refuse(bursar.CodeUnavailable, "the chain of %s cannot be reached to price this withdrawal; try again later", p.currency.Code)
+	return network, bursar.Refuse(bursar.CodeUnavailable,
+		"the chain of %s cannot be reached to price this withdrawal; try again later", p.currency.Code)
 }

@@ -7,9 +7,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no transaction on
-// any chain.
-func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet) (bursar.Withdrawal, error) {
+// settleInside pays an order to another wallet of this service in the ledger: a deposit for the receiver, no
+// transaction on any chain.
+func (s *Service) settleInside(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, currency bursar.Currency, to bursar.Wallet,
+) (bursar.Withdrawal, error) {
 	w.TxID = bursar.TransferHash(w.ID)
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalConfirmed); err != nil {
 		return w, err
@@ -22,19 +24,19 @@ func (s *Service) settleInside(ctx context.Context, tx *store.Tx, w bursar.Withd
 	tx.After(func() {
 		s.log.Info("withdrawal settled", "withdrawal", w.ID, "account", w.AccountID, "deposit", d.ID)
 	})
-	return w, s.tell(ctx, tx, w)
+	return w, s.announce(ctx, tx, w)
 }
 
-// tell records an event of a withdrawal's new status for accounts that asked for them.
-func (s *Service) tell(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
+// announce records an event of a withdrawal's new status for accounts that asked for them.
+func (s *Service) announce(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, s.registry, s.ids)
 	if !event.ID.IsZero() {
-		s.tellEvent(tx, event, due)
+		s.announceEvent(tx, event, due)
 	}
 	return err
 }
 
-func (s *Service) tellEvent(tx *store.Tx, e bursar.Event, due bool) {
+func (s *Service) announceEvent(tx *store.Tx, e bursar.Event, due bool) {
 	tx.After(func() {
 		s.log.Info("event recorded", e.Noun(), e.Subject, "event", e.ID, "kind", e.Kind, "account", e.AccountID, "sent", due)
 	})

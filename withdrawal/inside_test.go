@@ -15,8 +15,8 @@ import (
 	"github.com/bursar/bursar/withdrawal"
 )
 
-// told returns what an account was told, oldest first: kinds of events, with their bodies.
-func (d *desk) told(account bursar.ID) (kinds []bursar.EventKind, bodies []string) {
+// notified returns what an account was notified, oldest first: kinds of events, with their bodies.
+func (d *harness) notified(account bursar.ID) (kinds []bursar.EventKind, bodies []string) {
 	d.Helper()
 	d.do(func(tx *store.Tx) error {
 		events, err := tx.Deliveries().List(ctx, account, store.Page{Limit: 100})
@@ -28,7 +28,7 @@ func (d *desk) told(account bursar.ID) (kinds []bursar.EventKind, bodies []strin
 	return kinds, bodies
 }
 
-func (d *desk) deposits(w bursar.Wallet) (list []bursar.Deposit) {
+func (d *harness) deposits(w bursar.Wallet) (list []bursar.Deposit) {
 	d.Helper()
 	d.do(func(tx *store.Tx) (err error) {
 		list, err = tx.Charges().CreditedDeposits(ctx, w.Number)
@@ -41,7 +41,7 @@ func (d *desk) deposits(w bursar.Wallet) (list []bursar.Deposit) {
 // credited less
 // the fee of their own account, both are told, and no chain has anything to do.
 func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.do(func(tx *store.Tx) error {
 		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: bob, Currency: "COIN", Kind: bursar.FeeOfDeposit,
 			Fee: bursar.Fee{Fixed: bursar.Units(5)}})
@@ -67,17 +67,17 @@ func TestAPaymentWithinTheServiceIsSettledAtOnce(t *testing.T) {
 		list[0].Metadata != "m" || list[0].Status != bursar.DepositConfirmed {
 		t.Errorf("credited is %+v", list)
 	}
-	if kinds, _ := d.told(bob); !slices.Equal(kinds, []bursar.EventKind{bursar.EventDeposit}) {
+	if kinds, _ := d.notified(bob); !slices.Equal(kinds, []bursar.EventKind{bursar.EventDeposit}) {
 		t.Errorf("the receiver is told %s", kinds)
 	}
-	if kinds, _ := d.told(ann); !slices.Equal(kinds, []bursar.EventKind{bursar.EventWithdrawal}) {
+	if kinds, _ := d.notified(ann); !slices.Equal(kinds, []bursar.EventKind{bursar.EventWithdrawal}) {
 		t.Errorf("the payer is told %s", kinds)
 	}
 }
 
 // What belongs to an order is written with a payment within the service too, and sees it settled.
 func TestWhatBelongsToAPaymentWithinTheServiceIsWritten(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	o := d.order(1000, d.wallet(bob, "COIN", "bob's", 0).Address.Base)
 	var seen bursar.Withdrawal
 	o.Done = func(_ context.Context, _ *store.Tx, w bursar.Withdrawal) error {
@@ -92,7 +92,7 @@ func TestWhatBelongsToAPaymentWithinTheServiceIsWritten(t *testing.T) {
 
 // One above the limit waits for the operator, and is settled within the service by the approval.
 func TestAPaymentWithinTheServiceWaitsForApprovalToo(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	to := d.wallet(bob, "COIN", "bob's", 0)
 	w := d.accept(60_000_000, to.Address.Base)
 	if w.Status != bursar.WithdrawalPendingApproval || len(d.deposits(to)) != 0 {
@@ -110,7 +110,7 @@ func TestAPaymentWithinTheServiceWaitsForApprovalToo(t *testing.T) {
 // there, of
 // another nobody is paid, and the order waits for a rejection.
 func TestAnAddressMayBecomeAWalletMeanwhile(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	same, other := d.accept(60_000_000, d.node.Named("same")), d.accept(60_000_000, d.node.Named("other"))
 	to := d.wallet(bob, "COIN", "same", 0)
 	d.wallet(bob, "TOKEN", "other", 0)
@@ -138,13 +138,13 @@ func TestACharge(t *testing.T) {
 		"when it is up": {[]uint64{10_000_000}, time.Hour, []bursar.EventKind{bursar.EventDeposit}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newHarness(t)
 			to := d.wallet(bob, "COIN", "charge", 10_000_000)
 			d.pass(c.wait)
 			for _, units := range c.pays {
 				d.accept(units, to.Address.Base)
 			}
-			if kinds, _ := d.told(bob); !slices.Equal(kinds, c.want) {
+			if kinds, _ := d.notified(bob); !slices.Equal(kinds, c.want) {
 				t.Errorf("told is %s, want %s", kinds, c.want)
 			}
 			list := d.deposits(to)
@@ -169,20 +169,20 @@ func (par) Rate(bursar.CurrencyCode) bursar.Rate { return bursar.Par() }
 
 // Where rates are known, the event says what the money is worth.
 func TestAnEventTellsWhatMoneyIsWorth(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	to := d.wallet(bob, "COIN", "charge", 10_000_000)
 	d.accept(10_000_000, to.Address.Base)
 	d.change(func(c *withdrawal.Config) { c.Rates = par{} })
 	d.accept(10_000_000, to.Address.Base)
-	_, bodies := d.told(bob)
+	_, bodies := d.notified(bob)
 	if len(bodies) != 2 || strings.Contains(bodies[0], "USDT") || !strings.Contains(bodies[1], "USDT") {
 		t.Errorf("told is %q", bodies)
 	}
 }
 
 // The log tells what became of each withdrawal, and of a decision only where it was taken.
-func TestTheLogTellsWhatBecameOfAWithdrawal(t *testing.T) {
-	d := newDesk(t)
+func TestTheLogSaysWhatBecameOfAWithdrawal(t *testing.T) {
+	d := newHarness(t)
 	var text strings.Builder
 	d.change(func(c *withdrawal.Config) { c.Log = slog.New(slog.NewTextHandler(&text, nil)) })
 	tells := func(what string, words ...string) {
@@ -222,7 +222,7 @@ func TestTheLogTellsWhatBecameOfAWithdrawal(t *testing.T) {
 // tag, or with
 // one that is nobody's, it is refused.
 func TestOnASharedAddressTheTagSaysWhoIsPaid(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	shared := sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", SharedAddress: true, Confirmations: 2})
 	hot := bursar.Address{Base: shared.Named("hot"), Memo: 7, HasMemo: true}
 	d.change(func(c *withdrawal.Config) {

@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction of the one that carries
-// it: each change beside its reversal, with its entry and its event. It never decides what a chain proves.
+// Payouts changes the status of withdrawals that an outgoing transaction pays, in the database transaction of the one
+// that carries it: each change beside its reversal, with its entry and its event. It never decides what a chain proves.
 type Payouts struct {
 	Chain    bursar.ChainID
 	Registry *bursar.Registry
@@ -43,7 +43,8 @@ func (p Payouts) Broadcast(ctx context.Context, tx *store.Tx, w bursar.Withdrawa
 	return p.notify(ctx, tx, w)
 }
 
-// Requeue has a withdrawal wait again whose transaction was signed and is proven never to be included: it undoes Signed and Broadcast.
+// Requeue has a withdrawal wait again whose transaction was signed and is proven never to be included: it undoes Signed
+// and Broadcast.
 func (p Payouts) Requeue(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID) error {
 	w.TxID = ""
 	if err := tx.Withdrawals().SetStatus(ctx, w, bursar.WithdrawalQueued); err != nil {
@@ -98,12 +99,12 @@ func (p Payouts) Refund(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, 
 		}
 	}
 	w.Status, w.CompletedAt = bursar.WithdrawalFailed, tx.Now()
-	p.log(tx, "withdrawal refunded", w, w.SpendID, "reason", reason)
+	p.log(tx, "withdrawal refunded", w, w.OutgoingID, "reason", reason)
 	return p.notify(ctx, tx, w)
 }
 
-// Unsettle holds again what was settled or refunded in a block that is reorged out, and freezes an account that has spent the refund
-// already. short is what the token had left undone, nil where it delivered the whole.
+// Unsettle holds again what was settled or refunded in a block that is reorged out, and freezes an account that has
+// spent the refund already. short is what the token had left undone, nil where it delivered the whole.
 func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
@@ -116,7 +117,8 @@ func (p Payouts) Unsettle(ctx context.Context, tx *store.Tx, w bursar.Withdrawal
 	if err != nil {
 		return err
 	}
-	p.Log.Error("a withdrawal's final block left its chain", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID, "was", w.Status)
+	p.Log.Error("a withdrawal's final block left its chain", "withdrawal", w.ID, "account", w.AccountID, "hash", w.TxID,
+		"was", w.Status)
 	if w.Status == bursar.WithdrawalFailed || wasShort {
 		if err := p.freezeOverdrawn(ctx, tx, w); err != nil {
 			return err
@@ -139,12 +141,18 @@ func (p Payouts) freezeOverdrawn(ctx context.Context, tx *store.Tx, w bursar.Wit
 	if !overdrawn {
 		return nil
 	}
-	freeze := store.Halt{Scope: store.HaltAccount(w.AccountID), Kind: store.HaltByReopening, Ref: w.ID.String(), Reason: bursar.FrozenByRefundReversal}
+	freeze := store.Halt{
+		Scope:  store.HaltAccount(w.AccountID),
+		Kind:   store.HaltByReopening,
+		Ref:    w.ID.String(),
+		Reason: bursar.FrozenByRefundReversal,
+	}
 	if err := tx.Halts().Put(ctx, freeze); err != nil {
 		return err
 	}
 	return tx.Alarms().Raise(ctx, store.Alarm{Chain: p.Chain, Kind: "refund_reversed", Ref: w.ID.String(),
-		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the refund, owes %s units of %s and is frozen",
+		Message: fmt.Sprintf("withdrawal %s failed, was refunded, and its block left the chain; account %s has spent the "+
+			"refund, owes %s units of %s and is frozen",
 			w.ID, w.AccountID, owed, w.Currency)})
 }
 
@@ -153,7 +161,8 @@ func (p Payouts) notify(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) 
 	event, due, err := tx.Events().RecordWithdrawal(ctx, w, p.Registry, p.IDs)
 	if !event.ID.IsZero() {
 		tx.After(func() {
-			p.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account", event.AccountID, "sent", due)
+			p.Log.Info("event recorded", event.Noun(), event.Subject, "event", event.ID, "kind", event.Kind, "account",
+				event.AccountID, "sent", due)
 		})
 	}
 	return err

@@ -1,6 +1,6 @@
-// Package withdrawal owns every change of a withdrawal's status: it checks customers' orders, holds their money, lets operators
-// approve, reject or cancel them, and books what became of those that an outgoing transaction pays (Payouts), each change beside its
-// reversal. It sends nothing: package outgoing carries what is queued.
+// Package withdrawal owns every change of a withdrawal's status: it checks customers' orders, holds their money, lets
+// operators approve, reject or cancel them, and books what became of those that an outgoing transaction pays (Payouts),
+// each change beside its reversal. It sends nothing: package outgoing carries what is queued.
 //
 // Its invariants: an order is refused before any debit or its whole cost is held; amount and fee are held in the
 // transaction that records the order; an order ends in exactly one of settled and refunded.
@@ -57,13 +57,26 @@ type Config struct {
 
 	Suspended func(code bursar.CurrencyCode) string // why orders of a currency are refused now, "" while they are not; nil: none are
 
-	// Behind says why the database may be older than it was, though no chain recovers yet; "" where nothing says so. nil: nobody knows.
+	// Behind says why the database may be older than it was, though no chain recovers yet; "" where nothing says so. nil:
+	// nobody knows.
 	Behind func(ctx context.Context) (string, error)
 }
 
 // NewService returns a service.
 func NewService(c Config) *Service {
-	s := &Service{db: c.DB, chains: c.Chains, hot: c.Hot, registry: c.Registry, ids: c.IDs, credits: deposit.Credits{Registry: c.Registry, IDs: c.IDs, Log: c.Log, Rates: c.Rates}, log: c.Log, taken: c.Taken, quotes: newQuotes(c.DB.Now), suspended: c.Suspended, behind: c.Behind}
+	s := &Service{
+		db:        c.DB,
+		chains:    c.Chains,
+		hot:       c.Hot,
+		registry:  c.Registry,
+		ids:       c.IDs,
+		credits:   deposit.Credits{Registry: c.Registry, IDs: c.IDs, Log: c.Log, Rates: c.Rates},
+		log:       c.Log,
+		taken:     c.Taken,
+		quotes:    newQuotes(c.DB.Now),
+		suspended: c.Suspended,
+		behind:    c.Behind,
+	}
 	s.batch = store.NewBatch(c.DB, s.holdAll).Repeating()
 	return s
 }
@@ -91,8 +104,8 @@ type prepared struct {
 	fund, done func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error
 }
 
-// Request takes an order and returns it once its money is held. Errors: *bursar.Error for whatever is wrong with it, and
-// nothing has changed then.
+// Request takes an order and returns it once its money is held. Errors: *bursar.Error for whatever is wrong with it,
+// and nothing has changed then.
 func (s *Service) Request(ctx context.Context, o Order) (bursar.Withdrawal, error) {
 	p, err := s.prepare(ctx, o)
 	if err != nil {
@@ -116,10 +129,12 @@ func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
 	}
 	c, on := s.chains[currency.Chain]
 	if !on {
-		return prepared{}, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency", "the chain of %s is not configured here", o.Currency)
+		return prepared{}, bursar.RefuseField(bursar.CodeUnsupportedCurrency, "currency",
+			"the chain of %s is not configured here", o.Currency)
 	}
 	if s.suspended != nil && s.suspended(currency.Code) != "" { // why is the operator's business
-		return prepared{}, bursar.RefuseField(bursar.CodeUnavailable, "currency", "%s is suspended for the moment and cannot be paid", currency.Code)
+		return prepared{}, bursar.RefuseField(bursar.CodeUnavailable, "currency",
+			"%s is suspended for the moment and cannot be paid", currency.Code)
 	}
 	amount, err := parseAmount(currency, o.Amount)
 	if err != nil {
@@ -127,10 +142,16 @@ func (s *Service) prepare(ctx context.Context, o Order) (prepared, error) {
 	}
 	to, err := c.ParseAddress(o.Address)
 	if err != nil {
-		return prepared{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address", "this is not a valid address of %s on this network", currency.Chain)
+		return prepared{}, bursar.RefuseField(bursar.CodeInvalidAddress, "address",
+			"this is not a valid address of %s on this network", currency.Chain)
 	}
-	p := prepared{currency: currency, fund: o.Fund, done: o.Done, withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
-		Amount: amount, Address: to, Status: bursar.WithdrawalQueued}}
+	p := prepared{
+		currency: currency,
+		fund:     o.Fund,
+		done:     o.Done,
+		withdrawal: bursar.Withdrawal{ID: s.ids.Next(), AccountID: o.Account, Currency: currency.Code,
+			Amount: amount, Address: to, Status: bursar.WithdrawalQueued},
+	}
 	if p.receiver, err = s.receiver(ctx, c.Capabilities(), currency, p.withdrawal); err != nil {
 		return prepared{}, err
 	}
@@ -145,38 +166,45 @@ func parseAmount(c bursar.Currency, text string) (bursar.Amount, error) {
 	amount, err := c.Parse(text)
 	switch {
 	case errors.Is(err, bursar.ErrAmountPlaces):
-		return amount, bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "an amount of %s has at most %d decimal places", c.Code, c.Places)
+		return amount, bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "an amount of %s has at most %d decimal places",
+			c.Code, c.Places)
 	case err != nil:
-		return amount, bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "the amount must be a plain decimal number without sign, exponent or leading zeros")
+		return amount, bursar.RefuseField(bursar.CodeInvalidAmount, "amount",
+			"the amount must be a plain decimal number without sign, exponent or leading zeros")
 	case amount.IsZero():
 		return amount, bursar.RefuseField(bursar.CodeInvalidAmount, "amount", "the amount must be more than zero")
 	case amount.Less(c.WithdrawalMinimum):
-		return amount, bursar.RefuseField(bursar.CodeBelowMinimum, "amount", "the smallest withdrawal of %s is %s", c.Code, c.Exact(c.WithdrawalMinimum))
+		return amount, bursar.RefuseField(bursar.CodeBelowMinimum, "amount", "the smallest withdrawal of %s is %s", c.Code,
+			c.Exact(c.WithdrawalMinimum))
 	case !c.WithdrawalMaximum.IsZero() && c.WithdrawalMaximum.Less(amount):
-		return amount, bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "the largest withdrawal of %s is %s", c.Code, c.Exact(c.WithdrawalMaximum))
+		return amount, bursar.RefuseField(bursar.CodeAboveMaximum, "amount", "the largest withdrawal of %s is %s", c.Code,
+			c.Exact(c.WithdrawalMaximum))
 	}
 	return amount, nil
 }
 
-// receiver finds the wallet of this service that an order's address belongs to. Another currency's wallet, and our own hot
-// address, could never be credited and are refused; so is what the account's list refuses.
-func (s *Service) receiver(ctx context.Context, traits chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal) (*bursar.Wallet, error) {
+// receiver finds the wallet of this service that an order's address belongs to. Another currency's wallet, and our own
+// hot address, could never be credited and are refused; so is what the account's list refuses.
+func (s *Service) receiver(
+	ctx context.Context, capabilities chain.Capabilities, currency bursar.Currency, order bursar.Withdrawal,
+) (*bursar.Wallet, error) {
 	to := order.Address
-	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s", currency.Code)
-	if to.Base == s.hot[traits.ID] && !traits.SharedAddress {
+	refused := bursar.RefuseField(bursar.CodeDestinationRefused, "address", "this address cannot receive %s",
+		currency.Code)
+	if to.Base == s.hot[capabilities.ID] && !capabilities.SharedAddress {
 		return nil, refused
 	}
 	var w bursar.Wallet
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if err := s.expectedAtList(ctx, tx, order, traits.Family); err != nil {
+		if err := s.expectedAtList(ctx, tx, order, capabilities.Family); err != nil {
 			return err
 		}
-		w, err = tx.Wallets().ByAddress(ctx, traits.Family, to)
+		w, err = tx.Wallets().ByAddress(ctx, capabilities.Family, to)
 		return err
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		if to.Base == s.hot[traits.ID] {
+		if to.Base == s.hot[capabilities.ID] {
 			return nil, refused // our shared address with a tag that is nobody's
 		}
 		return nil, nil
@@ -189,7 +217,9 @@ func (s *Service) receiver(ctx context.Context, traits chain.Capabilities, curre
 }
 
 // holdAll records the orders of one batch and holds their money; each is refused or taken by itself.
-func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) ([]store.Result[bursar.Withdrawal], error) {
+func (s *Service) holdAll(
+	ctx context.Context, tx *store.Tx, orders []prepared,
+) ([]store.Result[bursar.Withdrawal], error) {
 	results := make([]store.Result[bursar.Withdrawal], len(orders))
 	if err := lockChains(ctx, tx, orders); err != nil {
 		return nil, err
@@ -236,7 +266,9 @@ func (s *Service) holdAll(ctx context.Context, tx *store.Tx, orders []prepared) 
 }
 
 // holdFunded holds the money of an order that brings it along, before the next order's is brought.
-func (s *Service) holdFunded(ctx context.Context, tx *store.Tx, p prepared) (result store.Result[bursar.Withdrawal], err error) {
+func (s *Service) holdFunded(
+	ctx context.Context, tx *store.Tx, p prepared,
+) (result store.Result[bursar.Withdrawal], err error) {
 	if result.Err = p.fund(ctx, tx, p.withdrawal); result.Err != nil {
 		return result, nil
 	}
@@ -259,7 +291,8 @@ var errFrozen = bursar.Refuse(bursar.CodeWithdrawalsFrozen, "withdrawals of this
 // asRefusal tells what the books refused. A cost that does not fit them is more than any balance.
 func asRefusal(err error, c bursar.Currency) error {
 	if errors.Is(err, ledger.ErrInsufficient) || errors.Is(err, bursar.ErrAmountOverflow) {
-		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount", "the balance of %s does not cover the amount and its fee", c.Code)
+		return bursar.RefuseField(bursar.CodeInsufficientBalance, "amount",
+			"the balance of %s does not cover the amount and its fee", c.Code)
 	}
 	return err
 }
@@ -283,7 +316,9 @@ func lockChains(ctx context.Context, tx *store.Tx, orders []prepared) error {
 }
 
 // lockAccounts keeps the accounts as they are, in the order of their ids, and refuses orders of frozen ones.
-func (s *Service) lockAccounts(ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal]) error {
+func (s *Service) lockAccounts(
+	ctx context.Context, tx *store.Tx, orders []prepared, results []store.Result[bursar.Withdrawal],
+) error {
 	frozen := map[bursar.ID]bool{}
 	for _, id := range accountsOf(orders) {
 		account, err := tx.Accounts().Lock(ctx, id)
@@ -318,7 +353,8 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, p prepared) (bursar.
 		return w, err
 	}
 	tx.After(func() {
-		s.log.Info("withdrawal requested", "withdrawal", w.ID, "chain", p.currency.Chain, "account", p.withdrawal.AccountID, "currency", w.Currency,
+		s.log.Info("withdrawal requested", "withdrawal", w.ID, "chain", p.currency.Chain, "account", p.withdrawal.AccountID,
+			"currency", w.Currency,
 			"amount", w.Amount, "fee", w.Fee, "address", w.Address.String(), "status", p.withdrawal.Status)
 	})
 	if p.receiver != nil && w.Status == bursar.WithdrawalQueued {

@@ -18,7 +18,7 @@ import (
 
 // Whatever is wrong with an order is said before any debit: nothing is held and nothing recorded.
 func TestAWrongOrderChangesNothing(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	outside := d.node.Named("outside")
 	d.wallet(bob, "TOKEN", "of another currency", 0)
 	d.node.RequireMemo(d.node.Named("demands a memo"))
@@ -65,7 +65,7 @@ func TestAWrongOrderChangesNothing(t *testing.T) {
 
 // The smallest and the largest withdrawal are allowed themselves; without a largest everything is.
 func TestTheLimitsThemselvesAreAllowed(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.credit(ann, 1<<62)
 	d.accept(500, d.node.Named("outside"))
 	d.accept(100_000_000_000, d.node.Named("outside"))
@@ -75,7 +75,7 @@ func TestTheLimitsThemselvesAreAllowed(t *testing.T) {
 
 // What is taken has its amount and its whole fee held, and the spender is woken for its chain.
 func TestAnOrderHoldsItsWholeCost(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	network := d.networkFee(10_000_000, d.node.Named("outside"))
 	w := d.accept(10_000_000, d.node.Named("outside"))
 	if fee, err := network.Add(bursar.Units(70)); err != nil || network.IsZero() || w.Fee != fee {
@@ -98,7 +98,7 @@ func TestAnOrderHoldsItsWholeCost(t *testing.T) {
 
 // The balance may be spent to the last unit, and not by one more.
 func TestTheCostMayBeTheWholeBalance(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.currency(func(c *bursar.Currency) {
 		c.WithdrawalFee, c.ApprovalAbove = bursar.Fee{Fixed: bursar.Units(70)}, bursar.Amount{}
 	})
@@ -112,7 +112,7 @@ func TestTheCostMayBeTheWholeBalance(t *testing.T) {
 
 // Above the currency's limit an operator decides first, and no spender is woken. The limit itself is no reason.
 func TestWhatIsAboveTheLimitWaitsForApproval(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	if w := d.accept(50_000_001, d.node.Named("outside")); w.Status != bursar.WithdrawalPendingApproval ||
 		len(d.taken) > 0 {
 		t.Errorf("it is %s, woken is %s", w.Status, d.taken)
@@ -124,7 +124,7 @@ func TestWhatIsAboveTheLimitWaitsForApproval(t *testing.T) {
 
 // The account's own fee counts. It pays the network's only where the currency says so; the chain is asked all the same.
 func TestFeesAreTheAccounts(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.do(func(tx *store.Tx) error {
 		return tx.FeeRules().Set(ctx, bursar.FeeRule{AccountID: ann, Currency: "COIN", Kind: bursar.FeeOfWithdrawal,
 			Fee: bursar.Fee{Fixed: bursar.Units(9)}})
@@ -139,7 +139,7 @@ func TestFeesAreTheAccounts(t *testing.T) {
 
 // An amount that no transaction carries is below the minimum, not a wrong destination.
 func TestAnAmountTooSmallForTheChainIsBelowTheMinimum(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.node.Fail(sim.Quote, 1, &chain.RefusedError{Reason: "it is dust", Below: true})
 	_, err := d.ask(10_000_000, d.node.Named("outside"))
 	d.refused("dust", err, bursar.CodeBelowMinimum, "it is dust")
@@ -152,7 +152,7 @@ func TestAnAmountTooSmallForTheChainIsBelowTheMinimum(t *testing.T) {
 // the
 // account does not pay the network's fee.
 func TestAPriceStandsForTenMinutes(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	outside := d.node.Named("outside")
 	d.node.Fail(sim.Quote, 1, nil)
 	_, err := d.ask(10_000_000, outside)
@@ -177,7 +177,7 @@ func TestAPriceStandsForTenMinutes(t *testing.T) {
 
 // A frozen account is refused by that name, and the rest of a batch goes on.
 func TestAFrozenAccountWithdrawsNothing(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	d.credit(bob, 1_000_000_000)
 	d.freeze(ann)
 	_, err := d.ask(10_000_000, d.node.Named("outside"))
@@ -194,7 +194,7 @@ func TestAFrozenAccountWithdrawsNothing(t *testing.T) {
 // is not
 // written, nothing is.
 func TestAnOrderMayBringItsMoney(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	o := d.order(10_000_000, d.node.Named("outside"))
 	o.Account = bob
 	o.Fund = func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
@@ -234,7 +234,7 @@ func TestAnOrderMayBringItsMoney(t *testing.T) {
 
 // What belongs to an order is written with it, and sees it as it is by then.
 func TestWhatBelongsToAnOrderIsWrittenWithIt(t *testing.T) {
-	d := newDesk(t)
+	d := newHarness(t)
 	o := d.order(10_000_000, d.node.Named("outside"))
 	var seen bursar.Withdrawal
 	o.Done = func(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) (err error) {
@@ -254,10 +254,11 @@ func TestALostAnswerHoldsTheMoneyOnce(t *testing.T) {
 		"brought along":    func(context.Context, *store.Tx, bursar.Withdrawal) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newHarness(t)
 			written, lost := false, false
 			d.points = func(at store.Point, what string) error {
-				if written = written || strings.HasPrefix(what, "INSERT INTO withdrawals"); at == store.Committed && written && !lost {
+				if written = written || strings.HasPrefix(what, "INSERT INTO withdrawals"); at == store.Committed && written &&
+					!lost {
 					lost = true
 					return errors.New("the connection was lost")
 				}

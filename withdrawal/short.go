@@ -9,9 +9,11 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// SettleShort books a payment whose token did not deliver it whole. The customer is debited for what arrived, to the unit; what
-// the token kept is the operator's loss. delivered says in words what arrived.
-func (p Payouts) SettleShort(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID, short chain.Shortfall, delivered string) error {
+// SettleShort books a payment whose token did not deliver it whole. The customer is debited for what arrived, to the
+// unit; what the token kept is the operator's loss. delivered says in words what arrived.
+func (p Payouts) SettleShort(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, by bursar.ID, short chain.Shortfall, delivered string,
+) error {
 	round, err := tx.Ledger().ReversalNumber(ctx, ledger.KindUnsettled, w.ID.String())
 	if err != nil {
 		return err
@@ -34,7 +36,9 @@ func (p Payouts) SettleShort(ctx context.Context, tx *store.Tx, w bursar.Withdra
 }
 
 // unsettleShort takes back what SettleShort booked beside the payment, and reports whether there was anything.
-func (p Payouts) unsettleShort(ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall, round int) (bool, error) {
+func (p Payouts) unsettleShort(
+	ctx context.Context, tx *store.Tx, w bursar.Withdrawal, short *chain.Shortfall, round int,
+) (bool, error) {
 	if short == nil {
 		return false, nil
 	}
@@ -53,8 +57,8 @@ func givenBack(w bursar.Withdrawal, short chain.Shortfall) bursar.Amount {
 	return w.Amount.SubOrZero(short.Delivered)
 }
 
-// liftUnsettling allows the withdrawals again that the unsettling of one refused, where what is given back of it has made the account
-// whole. An account that nothing froze is left as it is.
+// liftUnsettling allows the withdrawals again that the unsettling of one refused, where what is given back of it has
+// made the account whole. An account that nothing froze is left as it is.
 func liftUnsettling(ctx context.Context, tx *store.Tx, w bursar.Withdrawal) error {
 	b, err := tx.Ledger().Balance(ctx, ledger.Available(w.AccountID), w.Currency)
 	if err != nil {

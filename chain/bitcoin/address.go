@@ -23,7 +23,8 @@ func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 		return bursar.Address{}, errors.New("make address: this chain has no memos")
 	}
 	if len(pub) != btcec.PubKeyBytesLenCompressed {
-		return bursar.Address{}, fmt.Errorf("make address: a public key has %d bytes, not %d", btcec.PubKeyBytesLenCompressed, len(pub))
+		return bursar.Address{}, fmt.Errorf("make address: a public key has %d bytes, not %d", btcec.PubKeyBytesLenCompressed,
+			len(pub))
 	}
 	if _, err := btcec.ParsePubKey(pub); err != nil {
 		return bursar.Address{}, fmt.Errorf("make address: %w", err)
@@ -32,9 +33,9 @@ func (c *Chain) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: base}, err
 }
 
-// ParseAddress accepts what can be paid today and by everybody: P2PKH and P2SH in Base58Check, P2WPKH and P2WSH in bech32
-// (BIP 173), P2TR in bech32m (BIP 350). Other witness versions and lengths, whose outputs anyone could take, and addresses
-// of other networks are refused. The canonical form of a segwit address is the lower case one.
+// ParseAddress accepts what can be paid today and by everybody: P2PKH and P2SH in Base58Check, P2WPKH and P2WSH in
+// bech32 (BIP 173), P2TR in bech32m (BIP 350). Other witness versions and lengths, whose outputs anyone could take, and
+// addresses of other networks are refused. The canonical form of a segwit address is the lower case one.
 func (c *Chain) ParseAddress(s string) (bursar.Address, error) {
 	script, err := c.network.script(s)
 	if err != nil {
@@ -80,7 +81,8 @@ func witnessScript(s string) ([]byte, error) {
 	case witness == 1 && version == bech32.VersionM && length == sizeProgram:
 		return programScript(opOne, program), nil
 	}
-	return nil, fmt.Errorf("%w: no known kind of output has witness version %d and %d bytes", bursar.ErrBadAddress, data[0], len(program))
+	return nil, fmt.Errorf("%w: no known kind of output has witness version %d and %d bytes", bursar.ErrBadAddress,
+		data[0], len(program))
 }
 
 func (n Network) legacyScript(s string) ([]byte, error) {

@@ -66,8 +66,8 @@ func mainnet(t testing.TB) *Chain {
 func chainsOf(t testing.TB) map[string]*Chain {
 	t.Helper()
 	chains := map[string]*Chain{"BTC": mainnet(t)}
-	for coin, name := range map[string]string{"LTC": "main", "LTC-testnet": "testnet4", "LTC-regtest": "regtest"} {
-		chains[coin] = open(t, newFake(), func(cfg *Config) { cfg.Network = litecoin(t, name) })
+	for symbol, name := range map[string]string{"LTC": "main", "LTC-testnet": "testnet4", "LTC-regtest": "regtest"} {
+		chains[symbol] = open(t, newFake(), func(cfg *Config) { cfg.Network = litecoin(t, name) })
 	}
 	return chains
 }
@@ -259,7 +259,8 @@ func TestDustIsBitcoinCores(t *testing.T) {
 
 func FuzzParseAddress(f *testing.F) {
 	for _, seed := range []string{
-		"bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", "1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA",
+		"bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", "3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy",
+		"1LqBGSKuX5yYUonjxT5qGfpUsXKYYWeabA",
 		"bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0", "BC1SW50QGDZ25J", "bc1", "", "1",
 	} {
 		f.Add(seed)

@@ -22,10 +22,10 @@ const (
 
 var errSignature = errors.New("the signature is not one of the input's key over the draft")
 
-// Assemble joins signatures into the transaction. Each is checked: the key that made it is recovered and must be the one
-// whose hash is the input's address. S must be low, as nodes demand (BIP 146).
-func (c *Chain) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
-	u, err := c.network.parseUnsigned(draft.Bytes)
+// Assemble joins signatures into the transaction. Each is checked: the key that made it is recovered and must be the
+// one whose hash is the input's address. S must be low, as nodes demand (BIP 146).
+func (c *Chain) Assemble(built chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	u, err := c.network.parseUnsigned(built.Bytes)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
@@ -33,7 +33,7 @@ func (c *Chain) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.Sig
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	if contents.Fee != draft.Fee || !slices.Equal(u.outpoints(), draft.Reservations) {
+	if contents.Fee != built.Fee || !slices.Equal(u.outpoints(), built.Reservations) {
 		return chain.SignedTx{}, errors.New("assemble: the draft's fee or claims are not those of its bytes")
 	}
 	if len(signatures) != len(contents.Inputs) {
@@ -72,7 +72,8 @@ func (n Network) witness(in chain.Input, signature []byte) ([][]byte, error) {
 
 func encodeDER(signature []byte) ([]byte, error) {
 	var r, s btcec.ModNScalar
-	if r.SetByteSlice(signature[:32]) || s.SetByteSlice(signature[32:64]) || r.IsZero() || s.IsZero() || s.IsOverHalfOrder() {
+	if r.SetByteSlice(signature[:32]) || s.SetByteSlice(signature[32:64]) || r.IsZero() || s.IsZero() ||
+		s.IsOverHalfOrder() {
 		return nil, errSignature
 	}
 	return append(ecdsa.NewSignature(&r, &s).Serialize(), byte(txscript.SigHashAll)), nil

@@ -29,7 +29,8 @@ func TestDigestAndWitnessOfBIP143(t *testing.T) {
 	c := mainnet(t)
 	for _, v := range readVectors(t).Transactions {
 		var tx, signed wire.MsgTx
-		if err := errors.Join(tx.DeserializeNoWitness(hexReader(t, v.Unsigned)), signed.Deserialize(hexReader(t, v.Signed))); err != nil {
+		if err := errors.Join(tx.DeserializeNoWitness(hexReader(t, v.Unsigned)),
+			signed.Deserialize(hexReader(t, v.Signed))); err != nil {
 			t.Fatal(err)
 		}
 		const own = 1 // the P2WPKH input
@@ -37,13 +38,13 @@ func TestDigestAndWitnessOfBIP143(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		coins := []inputForm{{}, {Source: chain.Source{Base: base}, Amount: bursar.Units(v.Inputs[own].Value)}}
-		digest, err := c.network.digest(unsigned{tx: &tx, coins: coins}, sigHashes(&tx), own)
+		inputs := []inputForm{{}, {Source: chain.Source{Base: base}, Amount: bursar.Units(v.Inputs[own].Value)}}
+		digest, err := c.network.digest(unsigned{tx: &tx, inputs: inputs}, sigHashes(&tx), own)
 		if err != nil || !bytes.Equal(digest, unhex(t, v.Inputs[own].SigHash)) {
 			t.Fatalf("digest is %x (%v), want %s [%s]", digest, err, v.Inputs[own].SigHash, v.Source)
 		}
 		signature := sign(unhex(t, v.Inputs[own].PrivateKey), digest)
-		witness, err := c.network.witness(chain.Input{Source: coins[own].Source, Digest: digest}, signature)
+		witness, err := c.network.witness(chain.Input{Source: inputs[own].Source, Digest: digest}, signature)
 		if err != nil || !reflect.DeepEqual(witness, [][]byte(signed.TxIn[own].Witness)) {
 			t.Fatalf("witness is %x (%v), want %x [%s]", witness, err, signed.TxIn[own].Witness, v.Source)
 		}
@@ -55,8 +56,8 @@ func TestAssembledTransactionsRun(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
 	order := orderOf(t, c, []uint64{400_000}, 200_000, 150_000, 170_000)
-	draft, _ := mustDraft(t, c, order)
-	tx := assemble(t, c, draft)
+	built, _ := mustBuild(t, c, order)
+	tx := assemble(t, c, built)
 	var signed wire.MsgTx
 	if err := signed.Deserialize(bytes.NewReader(tx.Raw)); err != nil {
 		t.Fatal(err)
@@ -69,7 +70,8 @@ func TestAssembledTransactionsRun(t *testing.T) {
 	hashes := txscript.NewTxSigHashes(&signed, previous)
 	for i, in := range signed.TxIn {
 		out := previous.FetchPrevOutput(in.PreviousOutPoint)
-		engine, err := txscript.NewEngine(out.PkScript, &signed, i, txscript.StandardVerifyFlags, nil, hashes, out.Value, previous)
+		engine, err := txscript.NewEngine(out.PkScript, &signed, i, txscript.StandardVerifyFlags, nil, hashes, out.Value,
+			previous)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +79,8 @@ func TestAssembledTransactionsRun(t *testing.T) {
 			t.Fatalf("input %d: %v", i, err)
 		}
 	}
-	if len(tx.Change) != 1 || tx.Change[0].Outpoint != tx.TxID+":1" || tx.Change[0].Source != order.Change || !tx.Change[0].Unconfirmed {
+	if len(tx.Change) != 1 || tx.Change[0].Outpoint != tx.TxID+":1" || tx.Change[0].Source != order.Change ||
+		!tx.Change[0].Unconfirmed {
 		t.Fatalf("change is %+v", tx.Change)
 	}
 }
@@ -85,7 +88,7 @@ func TestAssembledTransactionsRun(t *testing.T) {
 func TestAssembleChecksSignatures(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	draft, contents := mustDraft(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
+	built, contents := mustBuild(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
 	good := make([][]byte, len(contents.Inputs))
 	for i, in := range contents.Inputs {
 		good[i] = keys.Sign(in.Source.Key, in.Digest)
@@ -98,13 +101,14 @@ func TestAssembleChecksSignatures(t *testing.T) {
 	id := slices.Clone(good[0])
 	id[64] = 4
 	for why, signature := range map[string][]byte{
-		"a high S": high, "zero": zero, "an impossible id": id, "empty": {}, "the other input's": good[1], "66 bytes": append(slices.Clone(good[0]), 0),
+		"a high S": high, "zero": zero, "an impossible id": id, "empty": {}, "the other input's": good[1],
+		"66 bytes": append(slices.Clone(good[0]), 0),
 	} {
-		if tx, err := c.Assemble(draft, [][]byte{signature, good[1]}); err == nil {
+		if tx, err := c.Assemble(built, [][]byte{signature, good[1]}); err == nil {
 			t.Errorf("%s: assembled into %s", why, tx.TxID)
 		}
 	}
-	if _, err := c.Assemble(draft, good); err != nil {
+	if _, err := c.Assemble(built, good); err != nil {
 		t.Fatal(err)
 	}
 	for why, change := range map[string]func(d *chain.UnsignedTx){
@@ -113,7 +117,7 @@ func TestAssembleChecksSignatures(t *testing.T) {
 		"claims in order": func(d *chain.UnsignedTx) { d.Reservations = []string{d.Reservations[1], d.Reservations[0]} },
 		"no bytes":        func(d *chain.UnsignedTx) { d.Bytes = nil },
 	} {
-		other := draft
+		other := built
 		change(&other)
 		if tx, err := c.Assemble(other, good); err == nil {
 			t.Errorf("%s: assembled into %s", why, tx.TxID)

@@ -40,8 +40,8 @@ func lagging(of *fakeNode, behind int) *fakeNode {
 	return f
 }
 
-// Every answer comes from another node, some of them blocks behind: nothing is lost or doubled, no node is faulty, and the
-// head is one of theirs.
+// Every answer comes from another node, some of them blocks behind: nothing is lost or doubled, no node is faulty, and
+// the head is one of theirs.
 func TestEveryAnswerFromAnotherNode(t *testing.T) {
 	t.Parallel()
 	for behind := 0; behind <= 3; behind++ {
@@ -61,7 +61,8 @@ func TestEveryAnswerFromAnotherNode(t *testing.T) {
 					f.add(paid)
 				}
 			}
-			nodes := &balancer{nodes: []*fakeNode{f, lagging(f, behind), f, lagging(f, 1)}, random: rand.New(rand.NewPCG(1, uint64(behind)))}
+			nodes := &balancer{nodes: []*fakeNode{f, lagging(f, behind), f, lagging(f, 1)},
+				random: rand.New(rand.NewPCG(1, uint64(behind)))}
 			c := open(t, f, func(cfg *Config) { cfg.Node.HTTP = nodes })
 			last, transfers, included := f.ref(0), 0, 0
 			for range 200 {
@@ -89,7 +90,8 @@ func TestEveryAnswerFromAnotherNode(t *testing.T) {
 	}
 }
 
-// pruned is a node that keeps the newest blocks only (Bitcoin Core, rpc/blockchain.cpp, "Block not available (pruned data)").
+// pruned is a node that keeps the newest blocks only (Bitcoin Core, rpc/blockchain.cpp, "Block not available (pruned
+// data)").
 func pruned(of *fakeNode, keeps int) *fakeNode {
 	f := lagging(of, 0)
 	f.sayBy("getblock", func(params []any) any {
@@ -103,8 +105,8 @@ func pruned(of *fakeNode, keeps int) *fakeNode {
 	return f
 }
 
-// A node that has pruned what is next says so, in words that help, and is good for the newest blocks; where another endpoint
-// keeps the block it is read there.
+// A node that has pruned what is next says so, in words that help, and is good for the newest blocks; where another
+// endpoint keeps the block it is read there.
 func TestPrunedNodes(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -146,7 +148,8 @@ func TestPrunedNodes(t *testing.T) {
 // A block that is not downloaded yet, or known to another node behind the URL only, is no news.
 func TestBlocksThatAreNotThereNow(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []*rpc.Error{{Code: codeNoSuch, Message: "Block not found"}, {Code: codeMisc, Message: "Block not available (not fully downloaded)"}} {
+	for _, answer := range []*rpc.Error{{Code: codeNoSuch, Message: "Block not found"},
+		{Code: codeMisc, Message: "Block not available (not fully downloaded)"}} {
 		f := newFake()
 		f.add()
 		c := open(t, f)

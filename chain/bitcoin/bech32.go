@@ -2,8 +2,8 @@ package bitcoin
 
 const bech32Alphabet = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
-// baseEncoder writes P2WPKH addresses, and only those, some times faster than a general encoder does: a block has tens of
-// thousands of key hashes to be looked up. It is not safe for concurrent use.
+// baseEncoder writes P2WPKH addresses, and only those, some times faster than a general encoder does: a block has tens
+// of thousands of key hashes to be looked up. It is not safe for concurrent use.
 type baseEncoder struct {
 	prefixed uint32 // the checksum after the human-readable part and witness version 0
 	text     []byte // the whole address; the prefix never changes
@@ -30,7 +30,8 @@ func newBaseEncoder(hrp string) *baseEncoder {
 func (e *baseEncoder) encode(hash [sizeKeyHash]byte) string {
 	sum, at := e.prefixed, 0
 	for i := 0; i < sizeKeyHash; i += 5 {
-		group := uint64(hash[i])<<32 | uint64(hash[i+1])<<24 | uint64(hash[i+2])<<16 | uint64(hash[i+3])<<8 | uint64(hash[i+4])
+		group := uint64(hash[i])<<32 | uint64(hash[i+1])<<24 | uint64(hash[i+2])<<16 | uint64(hash[i+
+			3])<<8 | uint64(hash[i+4])
 		for shift := 35; shift >= 0; shift -= 5 {
 			word := uint32(group>>shift) & 31
 			sum = bech32Step(sum, word)

@@ -139,8 +139,8 @@ func (c *Chain) Capabilities() chain.Capabilities {
 	}
 }
 
-// Expired is always false: a Bitcoin transaction may be mined at any time until one of its inputs is spent otherwise, and that the
-// core reads from the blocks (chain.Block.Funding, Spent and Foreign).
+// Expired is always false: a Bitcoin transaction may be mined at any time until one of its inputs is spent otherwise,
+// and that the core reads from the blocks (chain.Block.Funding, Spent and Foreign).
 func (c *Chain) Expired(context.Context, chain.UnsignedTx, string) (bool, error) { return false, nil }
 
 // Stats tells the state of every node, in configured order.

@@ -104,8 +104,8 @@ func (tx transaction) coinbase() bool {
 	return len(tx.inputs) == 1 && tx.inputs[0].from == outpoint{index: 1<<32 - 1}
 }
 
-// verify checks that the bytes are the block that was asked for, whole: its header has the hash, and the header's merkle
-// root covers its transactions.
+// verify checks that the bytes are the block that was asked for, whole: its header has the hash, and the header's
+// merkle root covers its transactions.
 func (b *block) verify(hash string) error {
 	switch root, ambiguous := merkleRoot(b.txs); {
 	case b.hash.String() != hash:
@@ -118,8 +118,8 @@ func (b *block) verify(hash string) error {
 	return nil
 }
 
-// merkleRoot computes the root over the transaction ids. It is ambiguous when two equal hashes meet: the same root is then
-// had with transactions repeated at the end (CVE-2012-2459).
+// merkleRoot computes the root over the transaction ids. It is ambiguous when two equal hashes meet: the same root is
+// then had with transactions repeated at the end (CVE-2012-2459).
 func merkleRoot(txs []transaction) (root chainhash.Hash, ambiguous bool) {
 	if len(txs) == 0 {
 		return root, false

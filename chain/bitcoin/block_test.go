@@ -28,7 +28,8 @@ func randomBlock(seed uint64, n int) *wire.MsgBlock {
 	for range n {
 		tx := wire.NewMsgTx(2)
 		for range 1 + random.IntN(3) {
-			in := &wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: chainhash.Hash(some(32)), Index: random.Uint32N(5)}, Sequence: txSequence}
+			in := &wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: chainhash.Hash(some(32)), Index: random.Uint32N(5)},
+				Sequence: txSequence}
 			switch random.IntN(4) {
 			case 0:
 				in.SignatureScript = some(107)
@@ -59,7 +60,8 @@ func wantSame(t *testing.T, got *block, want *wire.MsgBlock) {
 		t.Fatalf("header is %+v, want %+v", got, want.Header)
 	}
 	for i, tx := range want.Transactions {
-		if got.txs[i].id != tx.TxHash() || len(got.txs[i].inputs) != len(tx.TxIn) || len(got.txs[i].outputs) != len(tx.TxOut) {
+		if got.txs[i].id != tx.TxHash() || len(got.txs[i].inputs) != len(tx.TxIn) ||
+			len(got.txs[i].outputs) != len(tx.TxOut) {
 			t.Fatalf("transaction %d is %s, want %s", i, got.txs[i].id, tx.TxHash())
 		}
 		for j, in := range tx.TxIn {
@@ -68,7 +70,8 @@ func wantSame(t *testing.T, got *block, want *wire.MsgBlock) {
 				key = in.Witness[1]
 			}
 			mine := got.txs[i].inputs[j]
-			if mine.from.tx != in.PreviousOutPoint.Hash || mine.from.index != in.PreviousOutPoint.Index || !bytes.Equal(mine.key, key) {
+			if mine.from.tx != in.PreviousOutPoint.Hash || mine.from.index != in.PreviousOutPoint.Index ||
+				!bytes.Equal(mine.key, key) {
 				t.Fatalf("input %d of %d is %+v, want %+v", j, i, mine, in)
 			}
 		}
@@ -137,12 +140,14 @@ func TestVerifyRefusesForgedBlocks(t *testing.T) {
 		t.Fatalf("the honest block is refused: %v", err)
 	}
 	for why, change := range map[string]func(b *wire.MsgBlock){
-		"another header":          func(b *wire.MsgBlock) { b.Header.Nonce++ },
-		"a changed value":         func(b *wire.MsgBlock) { b.Transactions[2].TxOut[0].Value++ },
-		"a transaction less":      func(b *wire.MsgBlock) { b.Transactions = b.Transactions[:6] },
-		"others in another order": func(b *wire.MsgBlock) { b.Transactions[1], b.Transactions[2] = b.Transactions[2], b.Transactions[1] },
-		"no transactions":         func(b *wire.MsgBlock) { b.Transactions = nil },
-		"its last one twice":      func(b *wire.MsgBlock) { b.Transactions = append(b.Transactions, b.Transactions[6]) },
+		"another header":     func(b *wire.MsgBlock) { b.Header.Nonce++ },
+		"a changed value":    func(b *wire.MsgBlock) { b.Transactions[2].TxOut[0].Value++ },
+		"a transaction less": func(b *wire.MsgBlock) { b.Transactions = b.Transactions[:6] },
+		"others in another order": func(b *wire.MsgBlock) {
+			b.Transactions[1], b.Transactions[2] = b.Transactions[2], b.Transactions[1]
+		},
+		"no transactions":    func(b *wire.MsgBlock) { b.Transactions = nil },
+		"its last one twice": func(b *wire.MsgBlock) { b.Transactions = append(b.Transactions, b.Transactions[6]) },
 	} {
 		if err := forge(change).verify(hash); err == nil {
 			t.Errorf("%s: accepted", why)

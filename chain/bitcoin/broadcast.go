@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Broadcast sends a transaction to a node. The node's own bound of fees is switched off: Draft and the signer have theirs,
-// and a transaction that a node holds back on its own would only wait.
+// Broadcast sends a transaction to a node. The node's own bound of fees is switched off: Draft and the signer have
+// theirs, and a transaction that a node holds back on its own would only wait.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if err := c.broadcast(ctx, tx); err != nil {
 		return fmt.Errorf("broadcast %.64s: %w", tx.TxID, err)
@@ -48,8 +48,8 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 	return c.mined(ctx, tx.TxID, err)
 }
 
-// mined turns a refusal into success when the transaction is in a block: a node that has it there says of its inputs only
-// that they are missing or spent, when all its outputs have been spent too.
+// mined turns a refusal into success when the transaction is in a block: a node that has it there says of its inputs
+// only that they are missing or spent, when all its outputs have been spent too.
 func (c *Chain) mined(ctx context.Context, txID string, refusal error) error {
 	if !isCode(refusal, codeTransaction) {
 		return refusal
@@ -75,10 +75,11 @@ const (
 var (
 	reasonsSent = []string{"txn-already-in-mempool", "txn-already-known", "txn-same-nonwitness-data-in-mempool"}
 
-	// "replacement-failed" is that of a replacement which pays enough in all and too little for its size: it "does not improve
-	// feerate diagram" (Bitcoin Core 28 for some, 31 for all; policy/rbf.cpp ImprovesFeerateDiagram). That a cluster is too
-	// large, or that too many would be replaced, is no question of the fee.
-	reasonsCheap = []string{"min relay fee not met", "mempool min fee not met", "insufficient fee", "mempool full", "replacement-failed"}
+	// "replacement-failed" is that of a replacement which pays enough in all and too little for its size: it "does not
+	// improve feerate diagram" (Bitcoin Core 28 for some, 31 for all; policy/rbf.cpp ImprovesFeerateDiagram). That a
+	// cluster is too large, or that too many would be replaced, is no question of the fee.
+	reasonsCheap = []string{"min relay fee not met", "mempool min fee not met", "insufficient fee", "mempool full",
+		"replacement-failed"}
 
 	// What no chain can make valid. Missing inputs are not among them, for they may come, nor are young coinbases and lock
 	// times, nor what is only policy. Failing scripts are: the node tells a breach of policy ("non-mandatory") from one of

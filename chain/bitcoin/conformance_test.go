@@ -43,7 +43,8 @@ func open(t *testing.T, node *bitcoindtest.Node, change ...func(*bitcoin.Config)
 	return c
 }
 
-// refusing knows what the network does not carry: outputs of one satoshi less than Bitcoin Core's dust at the default rate.
+// refusing knows what the network does not carry: outputs of one satoshi less than Bitcoin Core's dust at the default
+// rate.
 type refusing struct{ *bitcoindtest.Node }
 
 func (n refusing) Refusals(t testing.TB) []chaintest.Refusal {

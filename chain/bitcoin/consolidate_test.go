@@ -9,13 +9,13 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-func consolidation(t *testing.T, c *Chain, coins ...uint64) chain.TxRequest {
+func consolidation(t *testing.T, c *Chain, values ...uint64) chain.TxRequest {
 	t.Helper()
-	order := orderOf(t, c, []uint64{1_000}, coins...)
+	order := orderOf(t, c, []uint64{1_000}, values...)
 	order.Kind, order.MaxFee = chain.KindConsolidation, bursar.Units(5_000_000)
 	var sum uint64
-	for _, coin := range coins {
-		sum += coin
+	for _, amount := range values {
+		sum += amount
 	}
 	order.Payments = []chain.Payment{{Address: bursar.Address{Base: order.Change.Base}, Amount: bursar.Units(sum)}}
 	return order
@@ -27,22 +27,24 @@ func TestConsolidation(t *testing.T) {
 	c := open(t, newFake())
 	dust := uint64(300) // an input costs 340 satoshi at 5 satoshi per vbyte
 	order := consolidation(t, c, append(slices.Repeat([]uint64{10_000}, 300), dust, dust)...)
-	draft, _ := mustDraft(t, c, order)
-	contents, err := c.Inspect(draft.Bytes)
-	if err != nil || len(draft.Reservations) != 300 || len(contents.Payments) != 1 || contents.Payments[0].Address.Base != order.Change.Base {
-		t.Fatalf("%d coins, payments %+v (%v)", len(draft.Reservations), contents.Payments, err)
+	built, _ := mustBuild(t, c, order)
+	contents, err := c.Inspect(built.Bytes)
+	if err != nil || len(built.Reservations) != 300 || len(contents.Payments) != 1 ||
+		contents.Payments[0].Address.Base != order.Change.Base {
+		t.Fatalf("%d coins, payments %+v (%v)", len(built.Reservations), contents.Payments, err)
 	}
-	if sum, _ := contents.Payments[0].Amount.Add(draft.Fee); sum != bursar.Units(3_000_000) {
+	if sum, _ := contents.Payments[0].Amount.Add(built.Fee); sum != bursar.Units(3_000_000) {
 		t.Errorf("%s come out with the fee", sum)
 	}
 	cheap := order
 	cheap.MaxFee = bursar.Units(50_000)
-	if less, _ := mustDraft(t, c, cheap); len(less.Reservations) < 100 || len(less.Reservations) >= 300 || cheap.MaxFee.Less(less.Fee) {
+	if less, _ := mustBuild(t, c, cheap); len(less.Reservations) < 100 || len(less.Reservations) >= 300 ||
+		cheap.MaxFee.Less(less.Fee) {
 		t.Errorf("at a limit of 50,000 it takes %d coins for %s", len(less.Reservations), less.Fee)
 	}
-	order.Replaces = &draft
-	again, _ := mustDraft(t, c, order)
-	if !slices.Equal(again.Reservations, draft.Reservations) || !draft.Fee.Less(again.Fee) {
+	order.Replaces = &built
+	again, _ := mustBuild(t, c, order)
+	if !slices.Equal(again.Reservations, built.Reservations) || !built.Fee.Less(again.Fee) {
 		t.Errorf("outbid it takes %d coins for %s", len(again.Reservations), again.Fee)
 	}
 	var needs *chain.NeedsFundsError
@@ -56,7 +58,8 @@ func TestCheapComparesSoonWithTheLongRun(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
-	for soon, want := range map[string]bool{"0.00005000": true, "0.00006250": true, "0.00006300": false, "0.00100000": false} {
+	for soon, want := range map[string]bool{"0.00005000": true, "0.00006250": true, "0.00006300": false,
+		"0.00100000": false} {
 		f.sayBy("estimatesmartfee", func(params []any) any {
 			if params[0].(float64) == longTarget {
 				return map[string]any{"feerate": raw("0.00005000")}

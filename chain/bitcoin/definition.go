@@ -54,5 +54,12 @@ func connect(s chain.Setup, of func(name string) (Network, error)) (chain.Chain,
 	if !fits {
 		return nil, errors.New("the highest fee rate is beyond reason")
 	}
-	return New(Config{ID: s.ID, Network: network, Confirmations: s.Confirmations, MaxFeeRate: rate, Pace: s.Pace, Node: s.Node})
+	return New(Config{
+		ID:            s.ID,
+		Network:       network,
+		Confirmations: s.Confirmations,
+		MaxFeeRate:    rate,
+		Pace:          s.Pace,
+		Node:          s.Node,
+	})
 }

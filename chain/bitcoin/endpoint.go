@@ -30,8 +30,8 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	return c.headBy(ctx, s)
 }
 
-// BlockOn reads the block of the endpoint's best chain at a height, as After does, through that endpoint alone. A block that
-// it has pruned is another error than chain.ErrNoBlock.
+// BlockOn reads the block of the endpoint's best chain at a height, as After does, through that endpoint alone. A block
+// that it has pruned is another error than chain.ErrNoBlock.
 func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {

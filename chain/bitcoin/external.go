@@ -11,33 +11,39 @@ import (
 
 // external reports whether a transaction that we did not make spends from a watched address, and what it does.
 //
-// Every outgoing transaction of a P2WPKH output shows the public key as the last of two witness items and has no script (BIP 141), so that
-// no outgoing transaction of ours is missed by that form. But anybody can make it: an output of a witness version without rules, and a
-// taproot leaf of an unknown version (BIP 342), are spent by any witness at all, and miners are paid to include such. So the
-// outputs themselves are asked for, which is rare, and an input counts only where its output pays the key's own address.
+// Every outgoing transaction of a P2WPKH output shows the public key as the last of two witness items and has no script
+// (BIP 141), so that no outgoing transaction of ours is missed by that form. But anybody can make it: an output of a
+// witness version without rules, and a taproot leaf of an unknown version (BIP 342), are spent by any witness at all,
+// and miners are paid to include such. So the outputs themselves are asked for, which is rare, and an input counts only
+// where its output pays the key's own address.
 func (c *Chain) external(ctx context.Context, s *rpc.Session, tx *transaction, blockHash string, bases *baseEncoder,
 	watch chain.Watch) (chain.ExternalSpend, bool, error) {
 	candidates := candidatesOf(tx, bases, watch)
 	if len(candidates) == 0 {
 		return chain.ExternalSpend{}, false, nil
 	}
-	foreign := chain.ExternalSpend{TxID: tx.id.String(), Base: candidates[0].base, Reservations: outpointsOf(tx), Payments: c.network.paymentsOf(tx)}
+	external := chain.ExternalSpend{
+		TxID:         tx.id.String(),
+		Base:         candidates[0].base,
+		Reservations: outpointsOf(tx),
+		Payments:     c.network.paymentsOf(tx),
+	}
 	spent, err := c.network.spentBy(ctx, s, tx, blockHash)
 	switch {
 	case err != nil && (!isAnswer(err) || elsewhere(err)):
-		return foreign, false, err
+		return external, false, err
 	case err != nil: // no index, or pruned: the core knows our UTXOs
-		foreign.Inferred = true
-		return foreign, true, nil
+		external.Inferred = true
+		return external, true, nil
 	}
 	for _, from := range candidates {
 		if bytes.Equal(spent[from.input].script, keyHashScript(hash160(tx.inputs[from.input].key))) {
 			fee, err := feeFrom(s, tx, spent)
-			foreign.Base, foreign.Fee = from.base, bursar.Units(fee)
-			return foreign, err == nil, err
+			external.Base, external.Fee = from.base, bursar.Units(fee)
+			return external, err == nil, err
 		}
 	}
-	return foreign, false, nil
+	return external, false, nil
 }
 
 // keyed is an input that has the form of an outgoing transaction from a watched address.
@@ -59,11 +65,11 @@ func candidatesOf(tx *transaction, bases *baseEncoder, watch chain.Watch) (found
 
 // outpointsOf names everything that a transaction uses up.
 func outpointsOf(tx *transaction) []string {
-	claims := make([]string, len(tx.inputs))
+	resources := make([]string, len(tx.inputs))
 	for i, in := range tx.inputs {
-		claims[i] = in.from.String()
+		resources[i] = in.from.String()
 	}
-	return claims
+	return resources
 }
 
 // paymentsOf returns the outputs that have an address.
@@ -87,8 +93,8 @@ func (tx *transaction) funding() chain.Funding {
 // appendSpent adds the inputs that the watch asks about.
 func appendSpent(found []chain.Spent, tx *transaction, watch chain.OutputWatch) []chain.Spent {
 	for _, in := range tx.inputs {
-		if claim := in.from.String(); watch.Spends(claim) {
-			found = append(found, chain.Spent{Outpoint: claim, TxID: tx.id.String()})
+		if resource := in.from.String(); watch.Spends(resource) {
+			found = append(found, chain.Spent{Outpoint: resource, TxID: tx.id.String()})
 		}
 	}
 	return found

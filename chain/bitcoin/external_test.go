@@ -14,7 +14,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// mention is a transaction of a stranger that shows a key of ours as the last of two witness items, as an outgoing transaction of ours does.
+// mention is a transaction of a stranger that shows a key of ours as the last of two witness items, as an outgoing
+// transaction of ours does.
 func mention(from wire.OutPoint, key []byte) *wire.MsgTx {
 	tx := pays(7, wire.NewTxOut(600, []byte{opOne}))
 	tx.TxIn = []*wire.TxIn{{PreviousOutPoint: from, Witness: wire.TxWitness{{1}, key}}}
@@ -31,8 +32,8 @@ func afterBlock(t *testing.T, f *fakeNode, c *Chain, height int, watch chain.Wat
 	return blocks[0]
 }
 
-// By consensus a witness of any content spends an output of a witness version that has no rules yet (BIP 141) and a taproot
-// leaf of an unknown version (BIP 342): our public key in one proves nothing.
+// By consensus a witness of any content spends an output of a witness version that has no rules yet (BIP 141) and a
+// taproot leaf of an unknown version (BIP 342): our public key in one proves nothing.
 func TestAWitnessThatMentionsOurKeyIsNoSpendOfOurs(t *testing.T) {
 	t.Parallel()
 	key := bytes.Repeat([]byte{7}, 32)
@@ -81,7 +82,8 @@ func TestAnExternalSpendTellsItsContents(t *testing.T) {
 	spend.TxIn = append(spend.TxIn, &wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: strangers.TxHash()}})
 	outside := source(t, c, 9).Base
 	spend.TxOut = []*wire.TxOut{
-		wire.NewTxOut(4000, script(t, c, outside)), wire.NewTxOut(2000, script(t, c, hot.Base)), wire.NewTxOut(0, []byte{0x6a}),
+		wire.NewTxOut(4000, script(t, c, outside)), wire.NewTxOut(2000, script(t, c, hot.Base)),
+		wire.NewTxOut(0, []byte{0x6a}),
 	}
 	f.add(made, strangers)
 	f.add(spend)
@@ -93,18 +95,20 @@ func TestAnExternalSpendTellsItsContents(t *testing.T) {
 	if got.TxID != spend.TxID() || got.Base != hot.Base || got.Fee != bursar.Units(300) || got.Inferred || got.Failed {
 		t.Errorf("it is %+v", got)
 	}
-	if want := []string{made.TxID() + ":0", made.TxID() + ":1", strangers.TxID() + ":0"}; !slices.Equal(got.Reservations, want) {
+	if want := []string{made.TxID() + ":0", made.TxID() + ":1",
+		strangers.TxID() + ":0"}; !slices.Equal(got.Reservations, want) {
 		t.Errorf("it used %q, want %q", got.Reservations, want)
 	}
 	if want := []chain.Payment{
-		{Address: bursar.Address{Base: outside}, Amount: bursar.Units(4000)}, {Address: bursar.Address{Base: hot.Base}, Amount: bursar.Units(2000)},
+		{Address: bursar.Address{Base: outside}, Amount: bursar.Units(4000)},
+		{Address: bursar.Address{Base: hot.Base}, Amount: bursar.Units(2000)},
 	}; !slices.Equal(got.Payments, want) {
 		t.Errorf("it paid %+v, want %+v", got.Payments, want)
 	}
 }
 
-// A node that cannot show the outputs stops no chain: what has the form of an outgoing transaction of ours is left to the core, which knows
-// our UTXOs.
+// A node that cannot show the outputs stops no chain: what has the form of an outgoing transaction of ours is left to
+// the core, which knows our UTXOs.
 func TestAnExternalSpendThatNoNodeCanProve(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -112,9 +116,11 @@ func TestAnExternalSpendThatNoNodeCanProve(t *testing.T) {
 	hot := source(t, c, 0)
 	spend := mention(wire.OutPoint{Hash: pays(1).TxHash()}, keys.Public(hot.Key))
 	f.add(spend)
-	f.say("getrawtransaction", &rpc.Error{Code: codeNoSuch, Message: "No such mempool transaction. Use -txindex or provide a block hash"})
+	f.say("getrawtransaction", &rpc.Error{Code: codeNoSuch,
+		Message: "No such mempool transaction. Use -txindex or provide a block hash"})
 	b := afterBlock(t, f, c, 0, chaintest.NewWatch(hot.Base))
-	if len(b.ExternalSpends) != 1 || !b.ExternalSpends[0].Inferred || len(b.ExternalSpends[0].Reservations) != 1 || !b.ExternalSpends[0].Fee.IsZero() {
+	if len(b.ExternalSpends) != 1 || !b.ExternalSpends[0].Inferred || len(b.ExternalSpends[0].Reservations) != 1 ||
+		!b.ExternalSpends[0].Fee.IsZero() {
 		t.Errorf("it is %+v", b.ExternalSpends)
 	}
 }

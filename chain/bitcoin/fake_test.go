@@ -55,7 +55,8 @@ func (f *fakeNode) add(txs ...*wire.MsgTx) *wire.MsgBlock {
 	defer f.mu.Unlock()
 	coinbase := wire.NewMsgTx(1)
 	coinbase.AddTxIn(&wire.TxIn{
-		PreviousOutPoint: wire.OutPoint{Index: math.MaxUint32}, SignatureScript: []byte{byte(len(f.blocks)), byte(len(f.stale)), 1},
+		PreviousOutPoint: wire.OutPoint{Index: math.MaxUint32},
+		SignatureScript:  []byte{byte(len(f.blocks)), byte(len(f.stale)), 1},
 	})
 	coinbase.AddTxOut(wire.NewTxOut(50e8, []byte{opOne}))
 	return f.append(append([]*wire.MsgTx{coinbase}, txs...))
@@ -211,7 +212,8 @@ func (f *fakeNode) answer(method string, params []any) any {
 		}
 		return f.transaction(params[0].(string), params[1])
 	case "getmempoolinfo":
-		return map[string]any{"mempoolminfee": raw("0.00001000"), "minrelaytxfee": raw("0.00001000"), "incrementalrelayfee": raw("0.00001000")}
+		return map[string]any{"mempoolminfee": raw("0.00001000"), "minrelaytxfee": raw("0.00001000"),
+			"incrementalrelayfee": raw("0.00001000")}
 	case "estimatesmartfee":
 		return map[string]any{"feerate": raw("0.00005000"), "blocks": 6}
 	case "getmempoolentry":
@@ -242,7 +244,8 @@ func (f *fakeNode) has(hash string) bool {
 func (f *fakeNode) transaction(id string, verbosity any) any {
 	stored, known := f.txs[id]
 	if !known {
-		return &rpc.Error{Code: codeNoSuch, Message: "No such mempool or blockchain transaction. Use gettransaction for wallet transactions."}
+		return &rpc.Error{Code: codeNoSuch,
+			Message: "No such mempool or blockchain transaction. Use gettransaction for wallet transactions."}
 	}
 	if verbosity == false {
 		return stored
@@ -266,7 +269,8 @@ func open(t testing.TB, f *fakeNode, change ...func(*Config)) *Chain {
 	network.Genesis = f.ref(0).Hash
 	cfg := Config{
 		ID: "bitcoin", Network: network,
-		Node: rpc.Config{URLs: []string{"http://node.invalid"}, HTTP: f, MinPause: time.Nanosecond, MaxPause: time.Nanosecond},
+		Node: rpc.Config{URLs: []string{"http://node.invalid"}, HTTP: f, MinPause: time.Nanosecond,
+			MaxPause: time.Nanosecond},
 	}
 	for _, c := range change {
 		c(&cfg)
@@ -304,7 +308,8 @@ func script(t testing.TB, c *Chain, base string) []byte {
 // pays is a transaction of a stranger with the given outputs.
 func pays(salt byte, outputs ...*wire.TxOut) *wire.MsgTx {
 	tx := wire.NewMsgTx(2)
-	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: chainhash.Hash{salt, 1}}, SignatureScript: []byte{1, salt}})
+	tx.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Hash: chainhash.Hash{salt, 1}},
+		SignatureScript: []byte{1, salt}})
 	tx.TxOut = outputs
 	return tx
 }

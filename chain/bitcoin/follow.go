@@ -14,16 +14,18 @@ import (
 const maxHeld = 16
 
 var (
-	// errNotThere is a block that the node does not have now: above its tip, gone with a reorganisation, known to another node
-	// behind the same URL only, or not downloaded yet. It is no news.
+	// errNotThere is a block that the node does not have now: above its tip, gone with a reorganisation, known to another
+	// node behind the same URL only, or not downloaded yet. It is no news.
 	errNotThere = errors.New("the node does not have the block")
-	errPruned   = errors.New("the node has pruned the block: put a node that keeps it into the configuration, or begin a new database at a " +
+	errPruned   = errors.New("the node has pruned the block: put a node that keeps it into the configuration, or begin " +
+		"a new database at a " +
 		"`start_height` that it has")
 )
 
 // After reads blocks in order. Their parent links, and not a node's word, make them one chain: when it is reorganised
-// meanwhile, the blocks before the break are returned, and the next call finds the last of them off the chain. A node that
-// does not have last yet brings no news. Where the healthiest node has pruned the next block, the others are asked.
+// meanwhile, the blocks before the break are returned, and the next call finds the last of them off the chain. A node
+// that does not have last yet brings no news. Where the healthiest node has pruned the next block, the others are
+// asked.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
@@ -41,7 +43,9 @@ func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch
 }
 
 // afterElsewhere reads through the other endpoints until one has the blocks.
-func (c *Chain) afterElsewhere(ctx context.Context, tried string, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) afterElsewhere(
+	ctx context.Context, tried string, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	for _, e := range c.nodes.Endpoints() {
 		if e.Name == tried {
 			continue
@@ -57,7 +61,9 @@ func (c *Chain) afterElsewhere(ctx context.Context, tried string, last chain.Blo
 	return nil, errPruned
 }
 
-func (c *Chain) after(ctx context.Context, s *rpc.Session, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) after(
+	ctx context.Context, s *rpc.Session, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
 	following, err := c.following(ctx, s, last)
 	if err != nil {
 		return nil, err
@@ -96,17 +102,20 @@ func (c *Chain) after(ctx context.Context, s *rpc.Session, last chain.BlockRef, 
 // maxFresh is how many of the newest blocks one node may have and another behind the same URL may not.
 const maxFresh = 3
 
-// elsewhere reports whether an error says that a node does not know of a block, or of a transaction in one, that this URL has
-// just told of: another node behind it did. That the index is missing is another error.
+// elsewhere reports whether an error says that a node does not know of a block, or of a transaction in one, that this
+// URL has just told of: another node behind it did. That the index is missing is another error.
 func elsewhere(err error) bool {
 	var answer *rpc.Error
 	return errors.Is(err, chain.ErrNoBlock) ||
-		errors.As(err, &answer) && answer.Code == codeNoSuch && strings.HasPrefix(answer.Message, "Block") // "Block not found", "Block hash not found"
+		errors.As(err, &answer) && answer.Code == codeNoSuch &&
+			strings.HasPrefix(answer.Message, "Block") // "Block not found", "Block hash not found"
 }
 
-// broken ends a reading where the next block has another parent. Is it the first, then last itself has been replaced, unless
-// the node denies that: behind a load balancer the block may have come from a node on another branch.
-func (c *Chain) broken(ctx context.Context, s *rpc.Session, blocks []chain.Block, last chain.BlockRef) ([]chain.Block, error) {
+// broken ends a reading where the next block has another parent. Is it the first, then last itself has been replaced,
+// unless the node denies that: behind a load balancer the block may have come from a node on another branch.
+func (c *Chain) broken(
+	ctx context.Context, s *rpc.Session, blocks []chain.Block, last chain.BlockRef,
+) ([]chain.Block, error) {
 	if len(blocks) > 0 {
 		return blocks, nil
 	}
@@ -114,8 +123,8 @@ func (c *Chain) broken(ctx context.Context, s *rpc.Session, blocks []chain.Block
 	return nil, err
 }
 
-// following returns how many blocks the node has after last, or chain.ErrOffChain when its best chain holds another block
-// at that height. A node that has no block there yet lags, and has no news.
+// following returns how many blocks the node has after last, or chain.ErrOffChain when its best chain holds another
+// block at that height. A node that has no block there yet lags, and has no news.
 func (c *Chain) following(ctx context.Context, s *rpc.Session, last chain.BlockRef) (uint64, error) {
 	if !isHash(last.Hash) {
 		return 0, chain.ErrOffChain
@@ -149,8 +158,8 @@ func (c *Chain) unknown(ctx context.Context, s *rpc.Session, last chain.BlockRef
 	return chain.ErrOffChain
 }
 
-// fetch reads and verifies up to n blocks from a height on, from this node and, while catching up, from others that are as
-// far; fewer when the chain ends before. All their bytes are held when it returns.
+// fetch reads and verifies up to n blocks from a height on, from this node and, while catching up, from others that are
+// as far; fewer when the chain ends before. All their bytes are held when it returns.
 func (c *Chain) fetch(ctx context.Context, s *rpc.Session, from uint64, n int) ([]*block, error) {
 	found, err := rpc.Fetch(ctx, s, n, from+uint64(n)-1, func(ctx context.Context, s *rpc.Session, i int) (*block, error) {
 		return c.fetchOne(ctx, s, from+uint64(i))
@@ -161,8 +170,8 @@ func (c *Chain) fetch(ctx context.Context, s *rpc.Session, from uint64, n int) (
 	return found, err
 }
 
-// fetchOne reads and verifies the block of the node's best chain at a height; errNotThere and errPruned are what its other
-// answers mean.
+// fetchOne reads and verifies the block of the node's best chain at a height; errNotThere and errPruned are what its
+// other answers mean.
 func (c *Chain) fetchOne(ctx context.Context, s *rpc.Session, height uint64) (*block, error) {
 	hash, err := hashAt(ctx, s, height)
 	if isCode(err, codeParameter) {
@@ -185,8 +194,9 @@ func (c *Chain) fetchOne(ctx context.Context, s *rpc.Session, height uint64) (*b
 	return b, nil
 }
 
-// unavailable tells why a node does not give a block whose hash it gave (Bitcoin Core, rpc/blockchain.cpp, GetRawBlockChecked
-// and its callers: "Block not found", "Block not available (pruned data)", and since 27 "(not fully downloaded)").
+// unavailable tells why a node does not give a block whose hash it gave (Bitcoin Core, rpc/blockchain.cpp,
+// GetRawBlockChecked and its callers: "Block not found", "Block not available (pruned data)", and since 27 "(not fully
+// downloaded)").
 func unavailable(err error) error {
 	switch {
 	case isCode(err, codeNoSuch):

@@ -25,13 +25,15 @@ func TestEveryOutputOfOursIsATransfer(t *testing.T) {
 	ours, other, stranger := source(t, c, 0).Base, source(t, c, 1).Base, source(t, c, 2).Base
 	tx := pays(1,
 		wire.NewTxOut(1000, script(t, c, ours)), wire.NewTxOut(2000, script(t, c, stranger)),
-		wire.NewTxOut(3000, script(t, c, other)), wire.NewTxOut(1000, script(t, c, ours)), wire.NewTxOut(0, script(t, c, ours)))
+		wire.NewTxOut(3000, script(t, c, other)), wire.NewTxOut(1000, script(t, c, ours)),
+		wire.NewTxOut(0, script(t, c, ours)))
 	f.add(tx)
 	blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours, other))
 	if err != nil || len(blocks) != 1 {
 		t.Fatalf("%d blocks (%v)", len(blocks), err)
 	}
-	if ref := f.ref(1); blocks[0].Ref != ref || blocks[0].Parent != f.ref(0).Hash || blocks[0].Time.Unix() != 1_700_000_000 {
+	if ref := f.ref(1); blocks[0].Ref != ref || blocks[0].Parent != f.ref(0).Hash ||
+		blocks[0].Time.Unix() != 1_700_000_000 {
 		t.Fatalf("block is %+v, want %+v", blocks[0], ref)
 	}
 	id := tx.TxID()
@@ -120,12 +122,13 @@ func spends(t *testing.T, c *Chain, from wire.OutPoint, by ...chain.Source) *wir
 	return tx
 }
 
-func TestOwnAndForeignSpends(t *testing.T) {
+func TestOwnAndExternalSpends(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
 	ours, other := source(t, c, 0), source(t, c, 1)
-	made := pays(1, wire.NewTxOut(1000, script(t, c, ours.Base)), wire.NewTxOut(2000, script(t, c, ours.Base)), wire.NewTxOut(40, script(t, c, other.Base)))
+	made := pays(1, wire.NewTxOut(1000, script(t, c, ours.Base)), wire.NewTxOut(2000, script(t, c, ours.Base)),
+		wire.NewTxOut(40, script(t, c, other.Base)))
 	spend := spends(t, c, wire.OutPoint{Hash: made.TxHash()}, ours, ours, other)
 	f.add(made)
 	f.add(spend)
@@ -139,12 +142,14 @@ func TestOwnAndForeignSpends(t *testing.T) {
 		return blocks[0]
 	}
 	foreign := after()
-	if len(foreign.Included) != 0 || len(foreign.ExternalSpends) != 1 || foreign.ExternalSpends[0].TxID != spend.TxID() || foreign.ExternalSpends[0].Base != ours.Base {
+	if len(foreign.Included) != 0 || len(foreign.ExternalSpends) != 1 || foreign.ExternalSpends[0].TxID != spend.TxID() ||
+		foreign.ExternalSpends[0].Base != ours.Base {
 		t.Fatalf("block is %+v", foreign)
 	}
 	watch.AddSent(spend.TxID())
 	want := chain.Inclusion{TxID: spend.TxID(), Fee: bursar.Units(3040 - 700)}
-	if own := after(); len(own.ExternalSpends) != 0 || len(own.Included) != 1 || !reflect.DeepEqual(own.Included[0], want) {
+	if own := after(); len(own.ExternalSpends) != 0 || len(own.Included) != 1 ||
+		!reflect.DeepEqual(own.Included[0], want) {
 		t.Fatalf("by the index, block is %+v, want %+v", own, want)
 	}
 	f.say("getrawtransaction", map[string]any{"vin": []any{
@@ -162,7 +167,7 @@ func undo(id string, output int, value string) map[string]any {
 	}}
 }
 
-func TestFeeNeedsTheCoins(t *testing.T) {
+func TestFeeNeedsTheUTXOs(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
@@ -171,7 +176,8 @@ func TestFeeNeedsTheCoins(t *testing.T) {
 	f.add(spend)
 	watch := chaintest.NewWatch(ours.Base)
 	watch.AddSent(spend.TxID())
-	f.say("getrawtransaction", &rpc.Error{Code: codeNoSuch, Message: "No such mempool transaction. Use -txindex or provide a block hash"})
+	f.say("getrawtransaction", &rpc.Error{Code: codeNoSuch,
+		Message: "No such mempool transaction. Use -txindex or provide a block hash"})
 	_, err := c.After(t.Context(), f.ref(0), 10, watch)
 	if err == nil || !strings.Contains(err.Error(), "txindex=1") {
 		t.Fatalf("without index and undo data: %v", err)

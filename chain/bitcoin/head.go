@@ -22,8 +22,8 @@ type chainInfo struct {
 // maxMoved is how often the tip may change under a reading of the head.
 const maxMoved = 5
 
-// Head returns the tip of the healthiest node and, as final, the block that has the configured confirmations in that very
-// chain. A node that downloads the chain for the first time, or lacks blocks whose headers it knows, is no tip.
+// Head returns the tip of the healthiest node and, as final, the block that has the configured confirmations in that
+// very chain. A node that downloads the chain for the first time, or lacks blocks whose headers it knows, is no tip.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if len(c.cfg.Node.URLs) > 1 {
 		if err := c.nodes.Survey(ctx, height); err != nil {
@@ -52,7 +52,8 @@ func (c *Chain) headBy(ctx context.Context, s *rpc.Session) (chain.Head, error) 
 			c.tip.Store(head.Latest.Height)
 			return head, nil
 		}
-		for _, at := range []uint64{head.Latest.Height, head.Latest.Height + 1, head.Latest.Height - min(head.Latest.Height, 1)} {
+		for _, at := range []uint64{head.Latest.Height, head.Latest.Height + 1,
+			head.Latest.Height - min(head.Latest.Height, 1)} {
 			if !slices.Contains(tips, at) {
 				tips = append(tips, at) // behind a load balancer the next answer is another node's
 			}
@@ -88,8 +89,8 @@ func (info chainInfo) check(s *rpc.Session) error {
 }
 
 // headOf reads a head in one batch, which a load balancer answers from one node, and reports whether the tip moved
-// meanwhile: then the two blocks may belong to different branches. Which block is final is known only with the tip, so it is
-// asked for by the tips that are likely.
+// meanwhile: then the two blocks may belong to different branches. Which block is final is known only with the tip, so
+// it is asked for by the tips that are likely.
 func (c *Chain) headOf(ctx context.Context, s *rpc.Session, tips []uint64) (head chain.Head, moved bool, err error) {
 	depth := uint64(c.cfg.Confirmations - 1)
 	var info chainInfo

@@ -169,10 +169,12 @@ func TestAtAndFind(t *testing.T) {
 	}
 	for _, message := range []string{
 		"No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries.",
-		"No such mempool or blockchain transaction. Blockchain transactions are still in the process of being indexed. Use gettransaction for wallet transactions.",
+		"No such mempool or blockchain transaction. Blockchain transactions are still in the process of being indexed. " +
+			"Use gettransaction for wallet transactions.",
 	} {
 		f.say("getrawtransaction", &rpc.Error{Code: codeNoSuch, Message: message})
-		if _, err := c.Find(t.Context(), tx.TxID()); err == nil || errors.Is(err, chain.ErrNoBlock) || !strings.Contains(err.Error(), "txindex=1") {
+		if _, err := c.Find(t.Context(), tx.TxID()); err == nil || errors.Is(err, chain.ErrNoBlock) ||
+			!strings.Contains(err.Error(), "txindex=1") {
 			t.Fatalf("%q means %v", message, err)
 		}
 	}
@@ -211,9 +213,10 @@ func TestConfigIsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	traits := c.Capabilities()
-	if traits.Confirmations != 3 || traits.ReorgDepth < 50 || traits.Model != chain.UTXOModel || traits.Family != "bitcoin" {
-		t.Fatalf("traits are %+v", traits)
+	capabilities := c.Capabilities()
+	if capabilities.Confirmations != 3 || capabilities.ReorgDepth < 50 || capabilities.Model != chain.UTXOModel ||
+		capabilities.Family != "bitcoin" {
+		t.Fatalf("traits are %+v", capabilities)
 	}
 	for why, change := range map[string]func(cfg *Config){
 		"no id":                  func(cfg *Config) { cfg.ID = "" },

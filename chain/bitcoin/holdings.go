@@ -16,10 +16,13 @@ const maxRewind = 1000
 
 var errManyBases = errors.New("more than 100,000 addresses")
 
-// Holdings scans all unspent outputs, which takes a node of the main network a minute or more and works for one caller at a
-// time. Nodes can scan at their tip only, so what the blocks after at have made and spent is undone from those blocks: the
-// answer is exact for at. It is an error when at is not on the node's best chain, or more than 1,000 blocks below its tip.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+// Holdings scans all unspent outputs, which takes a node of the main network a minute or more and works for one caller
+// at a time. Nodes can scan at their tip only, so what the blocks after at have made and spent is undone from those
+// blocks: the answer is exact for at. It is an error when at is not on the node's best chain, or more than 1,000 blocks
+// below its tip.
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	if contract != "" {
 		return nil, fmt.Errorf("holdings: %w: this chain has no contracts", bursar.ErrBadAddress)
 	}
@@ -78,7 +81,9 @@ type unspentOutputs struct {
 }
 
 // addUnspent adds what is unspent at the tip and was made at or below a height, and returns that tip.
-func (c *Chain) addUnspent(ctx context.Context, s *rpc.Session, descriptors []string, height uint64, held map[string]uint64) (chain.BlockRef, error) {
+func (c *Chain) addUnspent(
+	ctx context.Context, s *rpc.Session, descriptors []string, height uint64, held map[string]uint64,
+) (chain.BlockRef, error) {
 	var scan unspentOutputs
 	if err := s.Call(ctx, "scantxoutset", []any{"start", descriptors}, &scan); err != nil {
 		return chain.BlockRef{}, err
@@ -106,8 +111,8 @@ func (c *Chain) addUnspent(ctx context.Context, s *rpc.Session, descriptors []st
 	return chain.BlockRef{Height: scan.Height, Hash: scan.Best}, nil
 }
 
-// addRewound adds what existed at a block and was spent between it and the tip, and proves by parent links that the block
-// is on the tip's chain.
+// addRewound adds what existed at a block and was spent between it and the tip, and proves by parent links that the
+// block is on the tip's chain.
 func (c *Chain) addRewound(ctx context.Context, s *rpc.Session, at, tip chain.BlockRef, held map[string]uint64) error {
 	last := at.Hash
 	for height := at.Height + 1; height <= tip.Height; {
@@ -143,17 +148,17 @@ func (c *Chain) addSpent(ctx context.Context, s *rpc.Session, b *block, height u
 		if !spendsFrom(tx, bases, held) {
 			continue
 		}
-		coins, err := c.network.spentBy(ctx, s, tx, b.hash.String())
+		outputs, err := c.network.spentBy(ctx, s, tx, b.hash.String())
 		if err != nil {
 			return fmt.Errorf("coins spent by %s: %w", tx.id, err)
 		}
-		for _, coin := range coins {
-			if coin.height > height || !isKeyHash(coin.script) {
+		for _, output := range outputs {
+			if output.height > height || !isKeyHash(output.script) {
 				continue
 			}
-			base := bases.encode([sizeKeyHash]byte(coin.script[2:]))
+			base := bases.encode([sizeKeyHash]byte(output.script[2:]))
 			if _, asked := held[base]; asked {
-				held[base] += coin.value
+				held[base] += output.value
 			}
 		}
 	}

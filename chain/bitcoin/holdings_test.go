@@ -74,8 +74,9 @@ func TestUnsoundScansAreErrors(t *testing.T) {
 		"another tip":        unspentAt(chain.BlockRef{Height: 1, Hash: strings.Repeat("ab", 32)}),
 		"a tip out of sight": unspentAt(chain.BlockRef{Height: 5000, Hash: tip.Hash}),
 		"too fine an amount": unspentAt(tip, unspent(script(t, c, ours.Base), "0.000000001", 1)),
-		"busy":               &rpc.Error{Code: codeParameter, Message: "Scan already in progress, use action \"abort\" or \"status\""},
-		"null":               nil,
+		"busy": &rpc.Error{Code: codeParameter,
+			Message: "Scan already in progress, use action \"abort\" or \"status\""},
+		"null": nil,
 	} {
 		f.say("scantxoutset", answer)
 		if got, err := c.Holdings(t.Context(), []string{ours.Base}, "", tip); err == nil {

@@ -75,9 +75,9 @@ func newLitecoinTill(t *testing.T) litecoinTill {
 // TestDustIsLitecoinCores lets the node relay what the adapter would pay at least, and refuse one unit less.
 func TestDustIsLitecoinCores(t *testing.T) {
 	b := newLitecoinTill(t)
-	coins := b.pay(10_000_000)
+	utxos := b.pay(10_000_000)
 	for _, refusal := range (litecoinRefusing{b.node}).Refusals(t) {
-		order := b.order(1, coins...)
+		order := b.order(1, utxos...)
 		order.Payments[0] = refusal.Payment
 		var refused *chain.RefusedError
 		if _, err := b.chain.Build(t.Context(), order); !errors.As(err, &refused) || !refused.Below {
@@ -87,8 +87,8 @@ func TestDustIsLitecoinCores(t *testing.T) {
 		_, tx := b.sign(order)
 		b.broadcast(tx)
 		b.node.Mine(t, 1)
-		coins = tx.Change
-		coins[0].Unconfirmed = false
+		utxos = tx.Change
+		utxos[0].Unconfirmed = false
 	}
 }
 
@@ -101,8 +101,8 @@ func more(t *testing.T, amount bursar.Amount) bursar.Amount {
 	return sum
 }
 
-// TestPegOutIsCreditedOnce brings UTXOs into the extension and pays two of our addresses out of it, once beside a payment
-// of the usual kind. Nothing else of those blocks is ours, and the money can be spent.
+// TestPegOutIsCreditedOnce brings UTXOs into the extension and pays two of our addresses out of it, once beside a
+// payment of the usual kind. Nothing else of those blocks is ours, and the money can be spent.
 func TestPegOutIsCreditedOnce(t *testing.T) {
 	b := newLitecoinTill(t)
 	second := b.watchAnother(7)
@@ -129,8 +129,8 @@ func TestPegOutIsCreditedOnce(t *testing.T) {
 	b.wantTransfers(found...) // the balance goes on from block to block, and its payments do not
 }
 
-// TestPegOutComesBackAfterReorg takes the block of a peg-out away. The payment comes again with another transaction, for
-// each block has a HogEx of its own; what is read is at any time what the node says.
+// TestPegOutComesBackAfterReorg takes the block of a peg-out away. The payment comes again with another transaction,
+// for each block has a HogEx of its own; what is read is at any time what the node says.
 func TestPegOutComesBackAfterReorg(t *testing.T) {
 	b := newLitecoinTill(t)
 	waiting := b.node.PegOut(t, b.hot.Base, bursar.Units(1.5e8))
@@ -155,14 +155,14 @@ func TestPegOutComesBackAfterReorg(t *testing.T) {
 // TestLitecoinNodeJudges sends what a node without replacement must refuse. Only what can never be valid is rejected.
 func TestLitecoinNodeJudges(t *testing.T) {
 	b := newLitecoinTill(t)
-	coins := b.pay(10_000_000)
-	lied := coins[0]
+	utxos := b.pay(10_000_000)
+	lied := utxos[0]
 	lied.Amount = bursar.Units(20_000_000)
 	_, tx := b.sign(b.order(50_000, lied))
 	if err := b.chain.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
 		t.Errorf("a signature over a wrong amount: %v", err)
 	}
-	order := b.order(50_000, coins...)
+	order := b.order(50_000, utxos...)
 	first, tx := b.sign(order)
 	b.broadcast(tx)
 	b.broadcast(tx)
@@ -172,7 +172,8 @@ func TestLitecoinNodeJudges(t *testing.T) {
 		t.Fatalf("a fee of %s follows %s", dear.Fee, first.Fee)
 	}
 	err := b.chain.Broadcast(t.Context(), rival)
-	if err == nil || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) || !strings.Contains(err.Error(), "txn-mempool-conflict") {
+	if err == nil || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) ||
+		!strings.Contains(err.Error(), "txn-mempool-conflict") {
 		t.Errorf("a replacement: %v", err)
 	}
 	b.node.Mine(t, 1)
@@ -224,15 +225,15 @@ func (b litecoinTill) wantTransfers(want ...chain.Transfer) []chain.Transfer {
 	return want
 }
 
-// spend pays somebody from a peg-out and returns the change: the node takes it from the height on that the transfer names,
-// and no block before. Its fee is known although it spends an output of a HogEx.
+// spend pays somebody from a peg-out and returns the change: the node takes it from the height on that the transfer
+// names, and no block before. Its fee is known although it spends an output of a HogEx.
 func (b litecoinTill) spend(pegOut chain.Transfer) chain.Transfer {
 	b.t.Helper()
 	head, err := b.chain.Head(b.t.Context())
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	draft, tx := b.sign(b.order(1e8, chain.UTXO{Outpoint: pegOut.UTXO, Source: b.hot, Amount: pegOut.Amount}))
+	built, tx := b.sign(b.order(1e8, chain.UTXO{Outpoint: pegOut.UTXO, Source: b.hot, Amount: pegOut.Amount}))
 	for height := head.Latest.Height; height < pegOut.CountsFrom; height++ {
 		if err := b.chain.Broadcast(b.t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) {
 			b.t.Fatalf("at height %d, before %d: %v", height, pegOut.CountsFrom, err)
@@ -246,7 +247,8 @@ func (b litecoinTill) spend(pegOut chain.Transfer) chain.Transfer {
 		b.t.Fatal(err)
 	}
 	included := blocks[len(blocks)-1].Included
-	if want := (chain.Inclusion{TxID: tx.TxID, Fee: draft.Fee}); len(included) != 1 || !reflect.DeepEqual(included[0], want) {
+	if want := (chain.Inclusion{TxID: tx.TxID, Fee: built.Fee}); len(included) != 1 ||
+		!reflect.DeepEqual(included[0], want) {
 		b.t.Fatalf("included is %+v, want %+v", included, want)
 	}
 	return chain.Transfer{TxID: tx.TxID, Address: bursar.Address{Base: b.hot.Base}, Amount: tx.Change[0].Amount}

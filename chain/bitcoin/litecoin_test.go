@@ -115,7 +115,8 @@ func wantSameTransactions(t *testing.T, got *block, want []*ltc.MsgTx) {
 	}
 }
 
-// TestPegOutsAreTransfers watches every address that the blocks pay, and whatever the extension's balance would be paid to.
+// TestPegOutsAreTransfers watches every address that the blocks pay, and whatever the extension's balance would be paid
+// to.
 func TestPegOutsAreTransfers(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake(), func(cfg *Config) { cfg.Network = litecoin(t, "regtest") })
@@ -281,8 +282,8 @@ func TestLitecoinAddresses(t *testing.T) {
 	}
 }
 
-// TestInputsFromTheExtensionTellNothing reads what litecoind says of a transaction's inputs where some are in the extension:
-// they have neither an outpoint nor an amount, and are never taken for UTXOs.
+// TestInputsFromTheExtensionTellNothing reads what litecoind says of a transaction's inputs where some are in the
+// extension: they have neither an outpoint nor an amount, and are never taken for UTXOs.
 func TestInputsFromTheExtensionTellNothing(t *testing.T) {
 	t.Parallel()
 	const known = `{"ismweb":false,"txid":"aa00000000000000000000000000000000000000000000000000000000000000","vout":1,
@@ -304,19 +305,20 @@ func TestInputsFromTheExtensionTellNothing(t *testing.T) {
 		if err := json.Unmarshal([]byte(answer), &inputs); err != nil {
 			t.Fatal(err)
 		}
-		coins, good := fromUndo(test.tx, inputs)
-		if good != test.good || good && (len(coins) != 1 || coins[0].value != 1.5e8) {
-			t.Errorf("%s tells of %+v (%v)", answer, coins, good)
+		outputs, good := fromUndo(test.tx, inputs)
+		if good != test.good || good && (len(outputs) != 1 || outputs[0].value != 1.5e8) {
+			t.Errorf("%s tells of %+v (%v)", answer, outputs, good)
 		}
 	}
 }
 
-func TestLitecoinTraits(t *testing.T) {
+func TestLitecoinCapabilities(t *testing.T) {
 	t.Parallel()
 	c := chainsOf(t)["LTC"]
-	traits := c.Capabilities()
-	if traits.Family != "litecoin" || traits.Confirmations != 24 || traits.BumpAfter != 0 || traits.Model != chain.UTXOModel {
-		t.Errorf("traits are %+v", traits)
+	capabilities := c.Capabilities()
+	if capabilities.Family != "litecoin" || capabilities.Confirmations != 24 || capabilities.BumpAfter != 0 ||
+		capabilities.Model != chain.UTXOModel {
+		t.Errorf("traits are %+v", capabilities)
 	}
 	braver := open(t, newFake(), func(cfg *Config) {
 		cfg.Network, cfg.Confirmations, cfg.BumpAfter = litecoin(t, "main"), 6, 20

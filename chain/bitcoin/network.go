@@ -53,8 +53,8 @@ func Bitcoin(name string) (Network, error) {
 // Litecoin returns one of Litecoin's networks: "main", "testnet4" or "regtest". The values are those of Litecoin Core's
 // chainparams.cpp and policy/policy.h. Addresses of its extension blocks (ltcmweb1…) cannot be paid.
 //
-// 24 confirmations are an hour: 13 blocks were reorganised in April 2026. Nodes take no replacements unless they run with
-// -mempoolreplacement=1, so nothing is replaced by default.
+// 24 confirmations are an hour: 13 blocks were reorganised in April 2026. Nodes take no replacements unless they run
+// with -mempoolreplacement=1, so nothing is replaced by default.
 func Litecoin(name string) (Network, error) {
 	n := Network{
 		Family: "litecoin", PubKeyHash: 0x6f, ScriptHash: []byte{0x3a, 0xc4}, DustRate: 30_000, Confirmations: 24, mweb: true,

@@ -53,41 +53,41 @@ func tillOn(t *testing.T, node *bitcoindtest.Node, c *bitcoin.Chain) *till {
 }
 
 // UTXOs are the transfers since the start, as UTXOs.
-func (b *till) coins() []chain.UTXO {
+func (b *till) utxos() []chain.UTXO {
 	b.t.Helper()
 	blocks, err := b.chain.After(b.t.Context(), b.start, 500, b.watch)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var coins []chain.UTXO
+	var utxos []chain.UTXO
 	for _, block := range blocks {
 		for _, transfer := range block.Transfers {
-			coins = append(coins, chain.UTXO{Outpoint: transfer.UTXO, Source: b.hot, Amount: transfer.Amount})
+			utxos = append(utxos, chain.UTXO{Outpoint: transfer.UTXO, Source: b.hot, Amount: transfer.Amount})
 		}
 	}
-	return coins
+	return utxos
 }
 
-func (b *till) order(amount uint64, coins ...chain.UTXO) chain.TxRequest {
+func (b *till) order(amount uint64, utxos ...chain.UTXO) chain.TxRequest {
 	b.t.Helper()
 	return chain.TxRequest{
-		Kind: chain.KindWithdrawal, Change: b.hot, MaxFee: bursar.Units(1_000_000), UTXOs: coins,
+		Kind: chain.KindWithdrawal, Change: b.hot, MaxFee: bursar.Units(1_000_000), UTXOs: utxos,
 		Payments: []chain.Payment{{Address: bursar.Address{Base: b.node.Outsider(b.t)}, Amount: bursar.Units(amount)}},
 	}
 }
 
 func (b *till) sign(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	b.t.Helper()
-	draft, err := b.chain.Build(b.t.Context(), order)
+	built, err := b.chain.Build(b.t.Context(), order)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return draft, b.assemble(draft)
+	return built, b.assemble(built)
 }
 
-func (b *till) assemble(draft chain.UnsignedTx) chain.SignedTx {
+func (b *till) assemble(built chain.UnsignedTx) chain.SignedTx {
 	b.t.Helper()
-	contents, err := b.chain.Inspect(draft.Bytes)
+	contents, err := b.chain.Inspect(built.Bytes)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (b *till) assemble(draft chain.UnsignedTx) chain.SignedTx {
 	for _, in := range contents.Inputs {
 		signatures = append(signatures, keys.Sign(in.Source.Key, in.Digest))
 	}
-	tx, err := b.chain.Assemble(draft, signatures)
+	tx, err := b.chain.Assemble(built, signatures)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -116,30 +116,31 @@ func (b *till) pay(amounts ...uint64) []chain.UTXO {
 		b.node.Pay(b.t, chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(amount)})
 	}
 	b.node.Mine(b.t, 1)
-	return b.coins()
+	return b.utxos()
 }
 
 // TestNodeJudgesBadTransactions sends a real node what it must refuse, and looks at what the adapter makes of it.
 func TestNodeJudgesBadTransactions(t *testing.T) {
 	b := newTill(t)
-	coins := b.pay(1_000_000)
-	lied := coins[0]
+	utxos := b.pay(1_000_000)
+	lied := utxos[0]
 	lied.Amount = bursar.Units(2_000_000) // the digest commits to it, so the signature is worth nothing
 	_, tx := b.sign(b.order(50_000, lied))
 	if err := b.chain.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
 		t.Errorf("a signature over a wrong amount: %v", err)
 	}
-	absent := coins[0]
+	absent := utxos[0]
 	absent.Outpoint = "00000000000000000000000000000000000000000000000000000000000000aa:0"
 	_, tx = b.sign(b.order(50_000, absent))
-	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) {
+	if err := b.chain.Broadcast(t.Context(), tx); err == nil || errors.Is(err, chain.ErrRejected) ||
+		errors.Is(err, chain.ErrUnderpriced) {
 		t.Errorf("a coin that is nowhere: %v", err)
 	}
 
-	first, tx := b.sign(b.order(50_000, coins...))
+	first, tx := b.sign(b.order(50_000, utxos...))
 	b.broadcast(tx)
 	b.broadcast(tx)
-	second, rival := b.sign(b.order(60_000, coins...))
+	second, rival := b.sign(b.order(60_000, utxos...))
 	if first.Fee != second.Fee {
 		t.Fatalf("fees are %s and %s", first.Fee, second.Fee)
 	}
@@ -156,8 +157,8 @@ func TestNodeJudgesBadTransactions(t *testing.T) {
 // TestMinedAndSpentIsSent mines a transaction of which nothing is left to be seen among the unspent outputs.
 func TestMinedAndSpentIsSent(t *testing.T) {
 	b := newTill(t)
-	coins := b.pay(1_000_000)
-	order := b.order(1, coins...)
+	utxos := b.pay(1_000_000)
+	order := b.order(1, utxos...)
 	order.Payments[0] = chain.Payment{Address: bursar.Address{Base: b.hot.Base}, Amount: bursar.Units(900_000)}
 	_, parent := b.sign(order)
 	b.broadcast(parent)
@@ -168,29 +169,29 @@ func TestMinedAndSpentIsSent(t *testing.T) {
 	b.broadcast(parent)
 }
 
-// TestParentIsBroughtAlong raises the market after a cheap parent was sent: its child pays for both, and cannot be left to
-// die by replacing the parent.
+// TestParentIsBroughtAlong raises the market after a cheap parent was sent: its child pays for both, and cannot be left
+// to die by replacing the parent.
 func TestParentIsBroughtAlong(t *testing.T) {
 	b := newTill(t)
-	coins := b.pay(5_000_000)
-	cheapOrder := b.order(50_000, coins...)
+	utxos := b.pay(5_000_000)
+	cheapOrder := b.order(50_000, utxos...)
 	cheap, parent := b.sign(cheapOrder)
 	b.broadcast(parent)
 	dear := withFallback(t, b.node, 40)
-	draft, err := dear.Build(t.Context(), b.order(60_000, parent.Change...))
+	built, err := dear.Build(t.Context(), b.order(60_000, parent.Change...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := dear.Inspect(draft.Bytes)
+	contents, err := dear.Inspect(built.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fee, _ := draft.Fee.Uint64()
+	fee, _ := built.Fee.Uint64()
 	paid, _ := cheap.Fee.Uint64()
 	if alone := contents.Weight * 40; fee < 2*alone-paid-40 || fee > 2*alone {
 		t.Fatalf("the child pays %d for %d vbytes and a parent that paid %d", fee, contents.Weight, paid)
 	}
-	child := b.assemble(draft)
+	child := b.assemble(built)
 	b.broadcast(child)
 	cheapOrder.Replaces = &cheap
 	if again, err := dear.Build(t.Context(), cheapOrder); err == nil {
@@ -208,31 +209,31 @@ func withFallback(t *testing.T, node *bitcoindtest.Node, perByte uint64) *bitcoi
 	return open(t, node, func(cfg *bitcoin.Config) { cfg.FallbackFeeRate = perByte })
 }
 
-// TestOutbidAgainAndAgain replaces one transaction until its change is used up and a second coin must help.
-func TestOutbidAgainAndAgain(t *testing.T) {
+// TestBumpAgainAndAgain replaces one transaction until its change is used up and a second coin must help.
+func TestBumpAgainAndAgain(t *testing.T) {
 	b := newTill(t)
-	coins := b.pay(60_000, 500_000)
-	if coins[1].Amount.Less(coins[0].Amount) { // in which order they stand in their block is the miner's choice
-		slices.Reverse(coins)
+	utxos := b.pay(60_000, 500_000)
+	if utxos[1].Amount.Less(utxos[0].Amount) { // in which order they stand in their block is the miner's choice
+		slices.Reverse(utxos)
 	}
-	order := b.order(55_000, coins[:1]...)
-	draft, tx := b.sign(order)
+	order := b.order(55_000, utxos[:1]...)
+	built, tx := b.sign(order)
 	b.broadcast(tx)
-	order.UTXOs = coins
+	order.UTXOs = utxos
 	for round := uint64(1); round <= 6; round++ {
-		order.Replaces = &draft
+		order.Replaces = &built
 		next, err := withFallback(t, b.node, 10*round).Build(t.Context(), order)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !draft.Fee.Less(next.Fee) {
-			t.Fatalf("a fee of %s follows %s", next.Fee, draft.Fee)
+		if !built.Fee.Less(next.Fee) {
+			t.Fatalf("a fee of %s follows %s", next.Fee, built.Fee)
 		}
-		draft, tx = next, b.assemble(next)
+		built, tx = next, b.assemble(next)
 		b.broadcast(tx)
 	}
-	if len(draft.Reservations) != 2 {
-		t.Fatalf("claims are %v", draft.Reservations)
+	if len(built.Reservations) != 2 {
+		t.Fatalf("claims are %v", built.Reservations)
 	}
 	b.node.Mine(t, 1)
 	if _, err := b.chain.Find(t.Context(), tx.TxID); err != nil {
@@ -266,12 +267,12 @@ func TestCoinbaseOfOurs(t *testing.T) {
 
 func TestHoldingsOfThePast(t *testing.T) {
 	b := newTill(t)
-	coins := b.pay(1_000_000, 300_000)
+	utxos := b.pay(1_000_000, 300_000)
 	past, err := b.chain.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, tx := b.sign(b.order(900_000, coins...))
+	_, tx := b.sign(b.order(900_000, utxos...))
 	b.broadcast(tx)
 	b.node.Mine(t, 4)
 	b.pay(70_000)
@@ -280,7 +281,8 @@ func TestHoldingsOfThePast(t *testing.T) {
 		t.Fatalf("it held %v (%v), want 1300000", held, err)
 	}
 	b.node.Reorg(t, 7)
-	if held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "", past.Latest); !errors.Is(err, chain.ErrOffChain) {
+	if held, err := b.chain.Holdings(t.Context(), []string{b.hot.Base}, "",
+		past.Latest); !errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("at an orphan it held %v (%v)", held, err)
 	}
 }
@@ -288,8 +290,8 @@ func TestHoldingsOfThePast(t *testing.T) {
 // TestEveryPayableKind pays an address of each kind, and reads them back from the node's own addresses.
 func TestEveryPayableKind(t *testing.T) {
 	b := newTill(t)
-	coins := b.pay(10_000_000)
-	order := b.order(1_000_000, coins...)
+	utxos := b.pay(10_000_000)
+	order := b.order(1_000_000, utxos...)
 	for _, kind := range []string{"legacy", "p2sh-segwit", "bech32m"} {
 		order.Payments = append(order.Payments, chain.Payment{
 			Address: bursar.Address{Base: b.node.AddressOf(t, kind)}, Amount: bursar.Units(1_000_000),
@@ -323,8 +325,8 @@ func TestMinedLookAlikes(t *testing.T) {
 		wire.NewTxOut(50_000, slices.Concat([]byte{0, 0x4c, 20}, hash)),                        // another push
 		wire.NewTxOut(0, slices.Concat([]byte{0x6a, 20}, hash)), wire.NewTxOut(60_000, right),  // data, and ours
 	)
-	coins := b.coins()
-	if len(coins) != 1 || coins[0].Outpoint != id+":7" || coins[0].Amount != bursar.Units(60_000) {
-		t.Fatalf("coins are %+v, want output 7 of %s", coins, id)
+	utxos := b.utxos()
+	if len(utxos) != 1 || utxos[0].Outpoint != id+":7" || utxos[0].Amount != bursar.Units(60_000) {
+		t.Fatalf("coins are %+v, want output 7 of %s", utxos, id)
 	}
 }

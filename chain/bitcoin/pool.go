@@ -11,8 +11,8 @@ import (
 var errNotInPool = errors.New("the transaction is not in the node's pool")
 
 // entry is a transaction in a node's pool (Bitcoin Core, rpc/mempool.cpp, entryToJSON). Since 31.0 pools are kept in
-// clusters, and what is summed up over ancestors or descendants may be left out one day: a member that is absent is nil,
-// never zero.
+// clusters, and what is summed up over ancestors or descendants may be left out one day: a member that is absent is
+// nil, never zero.
 type entry struct {
 	Size         *uint64   `json:"vsize"`
 	AncestorSize *uint64   `json:"ancestorsize"`
@@ -34,27 +34,27 @@ func poolEntry(ctx context.Context, node caller, id chainhash.Hash) (entry, erro
 	return e, err
 }
 
-// addBumps finds what the unconfirmed parents of UTXOs lack of a rate. Miners take a transaction with its parents or not
-// at all, so a child must make that up. A parent that is in no pool has been mined meanwhile, or must be sent again first;
-// either way it adds nothing.
-func (c *Chain) addBumps(ctx context.Context, coins []candidate, at rate) error {
-	for i := range coins {
-		size, paid, err := withAncestors(ctx, c.nodes, coins[i].from.tx)
+// addBumps finds what the unconfirmed parents of UTXOs lack of a rate. Miners take a transaction with its parents or
+// not at all, so a child must make that up. A parent that is in no pool has been mined meanwhile, or must be sent again
+// first; either way it adds nothing.
+func (c *Chain) addBumps(ctx context.Context, candidates []candidate, at rate) error {
+	for i := range candidates {
+		size, paid, err := withAncestors(ctx, c.nodes, candidates[i].from.tx)
 		if errors.Is(err, errNotInPool) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("parent of %s: %w", coins[i].coin.Outpoint, err)
+			return fmt.Errorf("parent of %s: %w", candidates[i].utxo.Outpoint, err)
 		}
 		if due := at.fee(size); due > paid {
-			coins[i].bump = due - paid
+			candidates[i].bump = due - paid
 		}
 	}
 	return nil
 }
 
-// withAncestors returns the virtual size and the fees of a transaction in the pool together with its ancestors there. Where
-// the node does not sum them up, they are asked for one by one.
+// withAncestors returns the virtual size and the fees of a transaction in the pool together with its ancestors there.
+// Where the node does not sum them up, they are asked for one by one.
 func withAncestors(ctx context.Context, node caller, id chainhash.Hash) (size, paid uint64, err error) {
 	e, err := poolEntry(ctx, node, id)
 	switch {
@@ -82,7 +82,8 @@ func withAncestors(ctx context.Context, node caller, id chainhash.Hash) (size, p
 	return size, paid, nil
 }
 
-// alone checks that nothing in the node's pool spends an output of the transaction. A node that does not tell is no proof.
+// alone checks that nothing in the node's pool spends an output of the transaction. A node that does not tell is no
+// proof.
 func (c *Chain) alone(ctx context.Context, old unsigned) error {
 	e, err := poolEntry(ctx, c.nodes, old.tx.TxHash())
 	switch {

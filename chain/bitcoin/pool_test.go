@@ -7,11 +7,14 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// fees31 is what Bitcoin Core 31 adds to an entry (rpc/mempool.cpp, entryToJSON): the chunk that a transaction is mined with.
+// fees31 is what Bitcoin Core 31 adds to an entry (rpc/mempool.cpp, entryToJSON): the chunk that a transaction is mined
+// with.
 func entry31(change func(e map[string]any)) map[string]any {
 	e := map[string]any{
-		"vsize": 140, "weight": 560, "descendantcount": 1, "descendantsize": 140, "ancestorcount": 2, "ancestorsize": 340, "chunkweight": 1360,
-		"fees":    map[string]any{"base": raw("0.00000700"), "modified": raw("0.00000700"), "ancestor": raw("0.00001000"), "descendant": raw("0.00000700"), "chunk": raw("0.00001000")},
+		"vsize": 140, "weight": 560, "descendantcount": 1, "descendantsize": 140, "ancestorcount": 2, "ancestorsize": 340,
+		"chunkweight": 1360,
+		"fees": map[string]any{"base": raw("0.00000700"), "modified": raw("0.00000700"), "ancestor": raw("0.00001000"),
+			"descendant": raw("0.00000700"), "chunk": raw("0.00001000")},
 		"depends": []string{strings.Repeat("ab", 32)}, "spentby": []string{},
 	}
 	change(e)
@@ -34,12 +37,12 @@ func TestWhatAPoolEntryLacks(t *testing.T) {
 	f := newFake()
 	c := open(t, f)
 	order := orderOf(t, c, []uint64{100_000}, 500_000)
-	cheap, _ := mustDraft(t, c, order)
+	cheap, _ := mustBuild(t, c, order)
 	order.Replaces = &cheap
 	children := func(e map[string]any) { e["spentby"], e["descendantcount"] = []string{strings.Repeat("cd", 32)}, 2 }
 	for name, test := range map[string]struct {
 		change []func(e map[string]any)
-		drafts bool
+		builds bool
 	}{
 		"nothing is lacking":               {nil, true},
 		"no count of descendants":          {[]func(map[string]any){without("descendantcount")}, true},
@@ -52,8 +55,8 @@ func TestWhatAPoolEntryLacks(t *testing.T) {
 				change(e)
 			}
 		}))
-		if draft, err := c.Build(t.Context(), order); (err == nil) != test.drafts {
-			t.Errorf("%s: %+v, %v", name, draft, err)
+		if built, err := c.Build(t.Context(), order); (err == nil) != test.builds {
+			t.Errorf("%s: %+v, %v", name, built, err)
 		}
 	}
 }
@@ -63,19 +66,21 @@ func TestParentsArePaidForWithoutSums(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := open(t, f)
-	coins := []candidate{{from: outpoint{index: 1}}}
+	candidates := []candidate{{from: outpoint{index: 1}}}
 	bump := func() uint64 {
 		t.Helper()
-		coins[0].bump = 0
-		if err := c.addBumps(t.Context(), coins, perByte(10)); err != nil {
+		candidates[0].bump = 0
+		if err := c.addBumps(t.Context(), candidates, perByte(10)); err != nil {
 			t.Fatal(err)
 		}
-		return coins[0].bump
+		return candidates[0].bump
 	}
-	ancestors := map[string]any{strings.Repeat("ab", 32): map[string]any{"vsize": 200, "fees": map[string]any{"base": raw("0.00000300"), "modified": raw("0.00000300")}}}
+	ancestors := map[string]any{strings.Repeat("ab", 32): map[string]any{"vsize": 200,
+		"fees": map[string]any{"base": raw("0.00000300"), "modified": raw("0.00000300")}}}
 	f.say("getmempoolancestors", ancestors)
 	for name, lacks := range map[string][]string{
-		"nothing": nil, "the size": {"ancestorsize"}, "the fees": {"fees.ancestor"}, "both": {"ancestorsize", "fees.ancestor"},
+		"nothing": nil, "the size": {"ancestorsize"}, "the fees": {"fees.ancestor"},
+		"both": {"ancestorsize", "fees.ancestor"},
 	} {
 		f.say("getmempoolentry", entry31(without(lacks...)))
 		if got := bump(); got != 3400-1000 {
@@ -83,7 +88,7 @@ func TestParentsArePaidForWithoutSums(t *testing.T) {
 		}
 	}
 	f.say("getmempoolentry", entry31(without("ancestorsize", "vsize")))
-	if err := c.addBumps(t.Context(), coins, perByte(10)); err == nil {
+	if err := c.addBumps(t.Context(), candidates, perByte(10)); err == nil {
 		t.Error("an entry without any size is taken")
 	}
 	f.say("getmempoolentry", entry31(without("ancestorsize")))

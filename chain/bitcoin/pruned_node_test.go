@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain/chaintest"
 )
 
-// A real bitcoind that has pruned the older blocks and has no index: the newest are followed, a transaction of ours and its
-// fee included; of an older one it says what to do, and every block's hash is known.
+// A real bitcoind that has pruned the older blocks and has no index: the newest are followed, a transaction of ours and
+// its fee included; of an older one it says what to do, and every block's hash is known.
 func TestAPrunedBitcoind(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a real bitcoind")
@@ -28,7 +28,8 @@ func TestAPrunedBitcoind(t *testing.T) {
 	if _, err := c.After(t.Context(), before, 10, watch); err == nil || !strings.Contains(err.Error(), "start_height") {
 		t.Errorf("after a pruned block: %v", err)
 	}
-	if _, err := c.BlockOn(t.Context(), c.Endpoints()[0].Name, lowest-1, watch); err == nil || errors.Is(err, chain.ErrNoBlock) {
+	if _, err := c.BlockOn(t.Context(), c.Endpoints()[0].Name, lowest-1, watch); err == nil ||
+		errors.Is(err, chain.ErrNoBlock) {
 		t.Errorf("a pruned block: %v", err)
 	}
 	if faults := c.Stats()[0].Faults; faults != 0 {
@@ -44,7 +45,8 @@ func TestAPrunedBitcoind(t *testing.T) {
 	watch = chaintest.NewWatch(ours)
 	watch.AddSent(paid)
 	blocks, err := c.After(t.Context(), head.Latest, 10, watch)
-	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 || len(blocks[0].Included) != 1 || blocks[0].Included[0].Fee.IsZero() {
+	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 || len(blocks[0].Included) != 1 ||
+		blocks[0].Included[0].Fee.IsZero() {
 		t.Errorf("the newest block is %+v (%v)", blocks, err)
 	}
 }

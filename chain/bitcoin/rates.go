@@ -43,7 +43,8 @@ func (c *Chain) rates(ctx context.Context) (rates, error) {
 	}
 	floor, bound := rate(max(pool.Minimum, pool.Relay, 1)), perByte(c.cfg.MaxFeeRate)
 	if floor > bound {
-		return rates{}, fmt.Errorf("fee rate: the node relays from %d satoshi per 1,000 vbytes, the bound is %d", floor, bound)
+		return rates{}, fmt.Errorf("fee rate: the node relays from %d satoshi per 1,000 vbytes, the bound is %d",
+			floor, bound)
 	}
 	market := 2 * floor
 	if estimate.Rate != nil {
@@ -69,13 +70,13 @@ func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	if err != nil {
 		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
 	}
-	const coins, changeSize = 2, 8 + 1 + 22
-	size := vbytes(coins, 2, outputSize(out.script)+changeSize)
+	const utxos, changeSize = 2, 8 + 1 + 22
+	size := vbytes(utxos, 2, outputSize(out.script)+changeSize)
 	return bursar.Units(now.market.fee(size)), nil
 }
 
-// payable returns a payment's output, or a *chain.RefusedError when nodes would not relay so little, or an error that is
-// bursar.ErrBadAddress.
+// payable returns a payment's output, or a *chain.RefusedError when nodes would not relay so little, or an error that
+// is bursar.ErrBadAddress.
 func (c *Chain) payable(payment chain.Payment) (output, error) {
 	if payment.Contract != "" || payment.Address.HasMemo {
 		return output{}, fmt.Errorf("%w: this chain has neither contracts nor memos", bursar.ErrBadAddress)
@@ -90,7 +91,8 @@ func (c *Chain) payable(payment chain.Payment) (output, error) {
 	}
 	if dust := c.network.dust(script); value < dust {
 		least := bursar.Units(dust).Decimal(8, 8)
-		return output{}, &chain.RefusedError{Below: true, Reason: "the network carries no less than " + least + " to this address"}
+		return output{}, &chain.RefusedError{Below: true,
+			Reason: "the network carries no less than " + least + " to this address"}
 	}
 	return output{value: value, script: script}, nil
 }

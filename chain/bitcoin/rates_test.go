@@ -15,7 +15,8 @@ func TestRates(t *testing.T) {
 	payment := chain.Payment{Address: stranger(t, c, 0), Amount: bursar.Units(10_000)}
 	insufficient := map[string]any{"errors": []string{"Insufficient data or no feerate found"}, "blocks": 0}
 	pool := func(minimum string) map[string]any {
-		return map[string]any{"mempoolminfee": raw(minimum), "minrelaytxfee": raw("0.00001000"), "incrementalrelayfee": raw("0.00001000")}
+		return map[string]any{"mempoolminfee": raw(minimum), "minrelaytxfee": raw("0.00001000"),
+			"incrementalrelayfee": raw("0.00001000")}
 	}
 	for name, test := range map[string]struct {
 		estimate, pool any
@@ -34,7 +35,8 @@ func TestRates(t *testing.T) {
 		f.say("estimatesmartfee", test.estimate)
 		f.say("getmempoolinfo", test.pool)
 		quote, err := c.Quote(t.Context(), payment)
-		if want := bursar.Units(test.want.fee(sizeOf(2, 2))); quote != want && test.want > 0 || (err == nil) != (test.want > 0) {
+		if want := bursar.Units(test.want.fee(sizeOf(2, 2))); quote != want && test.want > 0 ||
+			(err == nil) != (test.want > 0) {
 			t.Errorf("%s: quote is %s (%v), want %s", name, quote, err, want)
 		}
 	}

@@ -16,7 +16,9 @@ const (
 )
 
 // scan finds what a block did to addresses of ours. The watch has been synced since the block was read.
-func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *block, watch chain.Watch) (chain.Block, error) {
+func (c *Chain) scan(
+	ctx context.Context, s *rpc.Session, at chain.BlockRef, b *block, watch chain.Watch,
+) (chain.Block, error) {
 	found := chain.Block{Ref: at, Parent: b.parent.String(), Time: b.time}
 	bases := newBaseEncoder(c.network.HRP)
 	asks, _ := watch.(chain.OutputWatch)
@@ -38,12 +40,12 @@ func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *
 			if len(found.Transfers) > before {
 				found.Funding = append(found.Funding, tx.funding())
 			}
-			foreign, is, err := c.external(ctx, s, tx, at.Hash, bases, watch)
+			external, is, err := c.external(ctx, s, tx, at.Hash, bases, watch)
 			if err != nil {
 				return chain.Block{}, fmt.Errorf("outputs that %s spends: %w", id, err)
 			}
 			if is {
-				found.ExternalSpends = append(found.ExternalSpends, foreign)
+				found.ExternalSpends = append(found.ExternalSpends, external)
 			}
 			continue
 		}
@@ -56,9 +58,11 @@ func (c *Chain) scan(ctx context.Context, s *rpc.Session, at chain.BlockRef, b *
 	return found, nil
 }
 
-// appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no others are issued. What
-// a HogEx keeps in its output 0 is the balance of the extension, and pays nobody.
-func appendTransfers(found []chain.Transfer, tx *transaction, height uint64, bases *baseEncoder, watch chain.Watch) []chain.Transfer {
+// appendTransfers adds the outputs that pay watched addresses. Only P2WPKH scripts can be ours: no others are issued.
+// What a HogEx keeps in its output 0 is the balance of the extension, and pays nobody.
+func appendTransfers(
+	found []chain.Transfer, tx *transaction, height uint64, bases *baseEncoder, watch chain.Watch,
+) []chain.Transfer {
 	for i, out := range tx.outputs {
 		if !isKeyHash(out.script) || out.value == 0 || tx.hogEx && i == 0 {
 			continue
@@ -67,10 +71,10 @@ func appendTransfers(found []chain.Transfer, tx *transaction, height uint64, bas
 		if !watch.Pays(base) {
 			continue
 		}
-		coin := outpoint{tx.id, uint32(i)}
+		point := outpoint{tx.id, uint32(i)}
 		transfer := chain.Transfer{
-			TxID: tx.id.String(), Output: coin.index, Address: bursar.Address{Base: base},
-			Amount: bursar.Units(out.value), UTXO: coin.String(),
+			TxID: tx.id.String(), Output: point.index, Address: bursar.Address{Base: base},
+			Amount: bursar.Units(out.value), UTXO: point.String(),
 		}
 		switch {
 		case tx.coinbase():
@@ -98,8 +102,8 @@ type failer interface{ Fail(err error) error }
 // feeFrom computes the fee from what the inputs spent.
 func feeFrom(s failer, tx *transaction, spent []spent) (uint64, error) {
 	var in, out uint64 // sums of less than 2^53 each: the bytes of a block bound their number
-	for _, coin := range spent {
-		in += coin.value
+	for _, output := range spent {
+		in += output.value
 	}
 	for _, output := range tx.outputs {
 		out += output.value

@@ -98,7 +98,8 @@ const (
 	overheadWeight = 4*(4+4) + 2 // version and lock time, and the witness marker
 )
 
-// vbytes is the most virtual bytes that a transaction with so many P2WPKH inputs, and outputs of so many bytes, can have.
+// vbytes is the most virtual bytes that a transaction with so many P2WPKH inputs, and outputs of so many bytes, can
+// have.
 func vbytes(inputs, outputs int, outputBytes uint64) uint64 {
 	weight := overheadWeight + 4*(countSize(inputs)+countSize(outputs)+outputBytes) + uint64(inputs)*inputWeight
 	return (weight + 3) / 4

@@ -33,8 +33,8 @@ var (
 //
 // A coin that costs more than it brings is never used. The error is a *chain.NeedsFundsError when all usable UTXOs
 // together are too little; it says exactly how much smaller the payments would have to be.
-func (n need) choose(required, coins []candidate) (plan, error) {
-	usable := slices.DeleteFunc(slices.Clone(coins), func(c candidate) bool { return n.worth(c) <= 0 })
+func (n need) choose(required, candidates []candidate) (plan, error) {
+	usable := slices.DeleteFunc(slices.Clone(candidates), func(c candidate) bool { return n.worth(c) <= 0 })
 	if err := n.enough(required, usable); err != nil {
 		return plan{}, err
 	}
@@ -97,13 +97,13 @@ func (n need) enough(required, usable []candidate) error {
 	return nil // this choice is made only for its sum: that it breaks another bound does not matter
 }
 
-// gather takes UTXOs in order until they bring the target and extra, then leaves out those without which that is still so,
-// the smallest first.
-func (n need) gather(required, coins []candidate, extra int64) []candidate {
+// gather takes UTXOs in order until they bring the target and extra, then leaves out those without which that is still
+// so, the smallest first.
+func (n need) gather(required, candidates []candidate, extra int64) []candidate {
 	target := n.target() + extra
 	sum := n.sum(required)
 	chosen := slices.Clone(required)
-	for _, c := range coins {
+	for _, c := range candidates {
 		if sum >= target && len(chosen) > 0 {
 			break
 		}
@@ -126,9 +126,9 @@ func (n need) gather(required, coins []candidate, extra int64) []candidate {
 	return chosen
 }
 
-func (n need) sum(coins []candidate) int64 {
+func (n need) sum(candidates []candidate) int64 {
 	var sum int64
-	for _, c := range coins {
+	for _, c := range candidates {
 		sum += n.worth(c)
 	}
 	return sum
@@ -136,14 +136,14 @@ func (n need) sum(coins []candidate) int64 {
 
 // exact searches for few UTXOs whose worth lies between the target and what the smallest change would take: the excess
 // could not become change anyway. UTXOs come largest first.
-func (n need) exact(required, coins []candidate) []candidate {
+func (n need) exact(required, candidates []candidate) []candidate {
 	search := exactSearch{
-		n: n, coins: coins, low: n.target() - n.sum(required), rest: make([]int64, len(coins)+1),
+		n: n, candidates: candidates, low: n.target() - n.sum(required), rest: make([]int64, len(candidates)+1),
 	}
 	search.high = search.low + n.withChange()
 	search.best = search.high
-	for i := len(coins) - 1; i >= 0; i-- {
-		search.rest[i] = search.rest[i+1] + n.worth(coins[i])
+	for i := len(candidates) - 1; i >= 0; i-- {
+		search.rest[i] = search.rest[i+1] + n.worth(candidates[i])
 	}
 	if search.low <= 0 {
 		return nil
@@ -156,13 +156,13 @@ func (n need) exact(required, coins []candidate) []candidate {
 }
 
 type exactSearch struct {
-	n         need
-	coins     []candidate
-	rest      []int64 // what all UTXOs from an index on bring
-	low, high int64
-	best      int64 // the smallest sum found, or high
-	found     []candidate
-	tries     int
+	n          need
+	candidates []candidate
+	rest       []int64 // what all UTXOs from an index on bring
+	low, high  int64
+	best       int64 // the smallest sum found, or high
+	found      []candidate
+	tries      int
 }
 
 // from tries, for the coin at an index and those after it, first with it and then without it.
@@ -174,34 +174,34 @@ func (s *exactSearch) from(i int, sum int64, chosen []candidate) {
 	case sum >= s.low:
 		s.best, s.found = sum, slices.Clone(chosen)
 		return
-	case i == len(s.coins) || sum+s.rest[i] < s.low || len(chosen) == maxExact:
+	case i == len(s.candidates) || sum+s.rest[i] < s.low || len(chosen) == maxExact:
 		return
 	}
-	s.from(i+1, sum+s.n.worth(s.coins[i]), append(chosen, s.coins[i]))
+	s.from(i+1, sum+s.n.worth(s.candidates[i]), append(chosen, s.candidates[i]))
 	next := i + 1
-	for next < len(s.coins) && s.coins[next].value == s.coins[i].value {
+	for next < len(s.candidates) && s.candidates[next].value == s.candidates[i].value {
 		next++ // without this one, one of the same value is no different choice
 	}
 	s.from(next, sum, chosen)
 }
 
 // close computes fee and change of a choice exactly and checks the bounds.
-func (n need) close(coins []candidate) (plan, error) {
+func (n need) close(candidates []candidate) (plan, error) {
 	var in, bump uint64
-	for _, c := range coins {
+	for _, c := range candidates {
 		in, bump = in+c.value, bump+c.bump
 	}
-	if size := vbytes(len(coins), len(n.outputs)+1, n.outputBytes+outputSize(n.changeScript)); in >= n.total {
+	if size := vbytes(len(candidates), len(n.outputs)+1, n.outputBytes+outputSize(n.changeScript)); in >= n.total {
 		fee := n.price.due(size, bump)
 		if rest := int64(in-n.total) - int64(fee); rest >= int64(n.dust) {
-			return n.bounded(plan{coins: coins, change: uint64(rest), fee: fee}, size)
+			return n.bounded(plan{candidates: candidates, change: uint64(rest), fee: fee}, size)
 		}
 	}
-	size := vbytes(len(coins), len(n.outputs), n.outputBytes)
+	size := vbytes(len(candidates), len(n.outputs), n.outputBytes)
 	if due := n.total + n.price.due(size, bump); in < due {
 		return plan{}, &chain.NeedsFundsError{Missing: bursar.Units(due - in)}
 	}
-	return n.bounded(plan{coins: coins, fee: in - n.total}, size)
+	return n.bounded(plan{candidates: candidates, fee: in - n.total}, size)
 }
 
 // due is the fee for a size and for parents that lack a bump, which it pays as far as the bound of the rate allows.
@@ -212,10 +212,11 @@ func (p price) due(size, bump uint64) uint64 {
 
 func (n need) bounded(p plan, size uint64) (plan, error) {
 	switch {
-	case len(p.coins) > maxInputs:
+	case len(p.candidates) > maxInputs:
 		return plan{}, errTooMany
 	case p.fee > n.maxFee:
-		return plan{}, fmt.Errorf("%w: %w", errFeeLimit, &chain.TooDearError{Fee: bursar.Units(p.fee), Limit: bursar.Units(n.maxFee)})
+		return plan{}, fmt.Errorf("%w: %w", errFeeLimit,
+			&chain.TooDearError{Fee: bursar.Units(p.fee), Limit: bursar.Units(n.maxFee)})
 	case p.fee > n.price.maxFee(size):
 		return plan{}, fmt.Errorf("%w: %d satoshi for %d vbytes", errFeeRate, p.fee, size)
 	}

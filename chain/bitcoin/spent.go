@@ -27,35 +27,35 @@ type inputInfo struct {
 	} `json:"prevout"`
 }
 
-// spentBy returns what each input of a transaction in a block spent. A node of Bitcoin Core 25 or later tells from its undo
-// data; for another, the transactions that made the UTXOs are looked up in its index, and proven by their ids.
+// spentBy returns what each input of a transaction in a block spent. A node of Bitcoin Core 25 or later tells from its
+// undo data; for another, the transactions that made the UTXOs are looked up in its index, and proven by their ids.
 func (n Network) spentBy(ctx context.Context, node caller, tx *transaction, blockHash string) ([]spent, error) {
 	var told struct {
 		Inputs []inputInfo `json:"vin"`
 	}
 	err := node.Call(ctx, "getrawtransaction", []any{tx.id.String(), 2, blockHash}, &told)
 	if err == nil {
-		if coins, ok := fromUndo(tx, told.Inputs); ok {
-			return coins, nil
+		if outputs, ok := fromUndo(tx, told.Inputs); ok {
+			return outputs, nil
 		}
 	}
 	if err != nil && !isAnswer(err) {
 		return nil, err
 	}
-	coins := make([]spent, len(tx.inputs))
+	outputs := make([]spent, len(tx.inputs))
 	for i, in := range tx.inputs {
-		if coins[i], err = n.lookUp(ctx, node, in.from); err != nil {
+		if outputs[i], err = n.lookUp(ctx, node, in.from); err != nil {
 			return nil, fmt.Errorf("look up %s: %w", in.from, err)
 		}
 	}
-	return coins, nil
+	return outputs, nil
 }
 
 func fromUndo(tx *transaction, inputs []inputInfo) ([]spent, bool) {
 	if len(inputs) != len(tx.inputs) {
 		return nil, false
 	}
-	coins := make([]spent, len(inputs))
+	outputs := make([]spent, len(inputs))
 	for i, in := range inputs {
 		if in.Previous == nil || in.TxID != tx.inputs[i].from.tx.String() || in.Output != tx.inputs[i].from.index {
 			return nil, false
@@ -64,25 +64,25 @@ func fromUndo(tx *transaction, inputs []inputInfo) ([]spent, bool) {
 		if err != nil {
 			return nil, false
 		}
-		coins[i] = spent{value: uint64(in.Previous.Value), height: in.Previous.Height, script: script}
+		outputs[i] = spent{value: uint64(in.Previous.Value), height: in.Previous.Height, script: script}
 	}
-	return coins, true
+	return outputs, true
 }
 
 // lookUp finds an output by the node's index.
-func (n Network) lookUp(ctx context.Context, node caller, coin outpoint) (spent, error) {
-	ref, err := find(ctx, node, coin.tx.String())
+func (n Network) lookUp(ctx context.Context, node caller, point outpoint) (spent, error) {
+	ref, err := find(ctx, node, point.tx.String())
 	if err != nil {
 		return spent{}, err
 	}
-	tx, err := n.rawTransaction(ctx, node, coin.tx)
+	tx, err := n.rawTransaction(ctx, node, point.tx)
 	if err != nil {
 		return spent{}, err
 	}
-	if uint64(coin.index) >= uint64(len(tx.outputs)) {
+	if uint64(point.index) >= uint64(len(tx.outputs)) {
 		return spent{}, fmt.Errorf("the transaction has only %d outputs", len(tx.outputs))
 	}
-	out := tx.outputs[coin.index]
+	out := tx.outputs[point.index]
 	return spent{value: out.value, height: ref.Height, script: out.script}, nil
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// blockServer answers about a chain of full blocks from bytes that it keeps: what differs of each block, and the transactions
-// that all of them share.
+// blockServer answers about a chain of full blocks from bytes that it keeps: what differs of each block, and the
+// transactions that all of them share.
 type blockServer struct {
 	*fakeNode
 	begins map[string][]byte // by hash: header, number of transactions and coinbase, in hexadecimal
@@ -38,7 +38,8 @@ func newBlockServer(b *testing.B, count int) (*blockServer, string) {
 	s.rest = []byte(hex.EncodeToString(all.Bytes()))
 	for i := range count {
 		coinbase := wire.NewMsgTx(1)
-		coinbase.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Index: 1<<32 - 1}, SignatureScript: []byte{byte(i), 1, 1}})
+		coinbase.AddTxIn(&wire.TxIn{PreviousOutPoint: wire.OutPoint{Index: 1<<32 - 1},
+			SignatureScript: []byte{byte(i), 1, 1}})
 		coinbase.AddTxOut(wire.NewTxOut(50e8, script(b, c, ours)))
 		block := s.append(append([]*wire.MsgTx{coinbase}, shared...))
 		whole := serialise(block)
@@ -56,7 +57,8 @@ func (s *blockServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var call fakeCall
 	if json.Unmarshal(text, &call) == nil && call.Method == "getblock" {
 		begin := s.begins[call.Params[0].(string)]
-		for _, part := range [][]byte{[]byte(`{"result":"`), begin, s.rest, []byte(`","error":null,"id":`), call.ID, []byte("}")} {
+		for _, part := range [][]byte{[]byte(`{"result":"`), begin, s.rest, []byte(`","error":null,"id":`), call.ID,
+			[]byte("}")} {
 			_, _ = w.Write(part) // the client judges what arrives
 		}
 		return

@@ -27,7 +27,7 @@ const (
 // bytes that do not come out again when they are read and written are refused.
 type unsigned struct {
 	tx     *wire.MsgTx
-	coins  []inputForm // one for each input, in order
+	inputs []inputForm // one for each input, in order
 	change chain.Source
 }
 
@@ -47,7 +47,7 @@ func (u unsigned) encode() ([]byte, error) {
 	if err := u.tx.SerializeNoWitness(&raw); err != nil {
 		return nil, fmt.Errorf("encode transaction: %w", err)
 	}
-	return json.Marshal(unsignedForm{Tx: hex.EncodeToString(raw.Bytes()), Inputs: u.coins, Change: u.change})
+	return json.Marshal(unsignedForm{Tx: hex.EncodeToString(raw.Bytes()), Inputs: u.inputs, Change: u.change})
 }
 
 // parseUnsigned reads what encode wrote and nothing else.
@@ -63,7 +63,7 @@ func (n Network) parseUnsigned(data []byte) (unsigned, error) {
 	if err != nil {
 		return unsigned{}, err
 	}
-	u := unsigned{tx: new(wire.MsgTx), coins: written.Inputs, change: written.Change}
+	u := unsigned{tx: new(wire.MsgTx), inputs: written.Inputs, change: written.Change}
 	if err := u.tx.DeserializeNoWitness(bytes.NewReader(raw)); err != nil {
 		return unsigned{}, err
 	}
@@ -82,22 +82,22 @@ func (n Network) validate(u unsigned) error {
 	switch {
 	case u.tx.Version != txVersion || u.tx.LockTime != 0:
 		return errors.New("it has another version or a lock time")
-	case len(u.tx.TxIn) == 0 || len(u.tx.TxIn) != len(u.coins) || len(u.tx.TxOut) == 0:
-		return fmt.Errorf("it has %d inputs, %d coins and %d outputs", len(u.tx.TxIn), len(u.coins), len(u.tx.TxOut))
+	case len(u.tx.TxIn) == 0 || len(u.tx.TxIn) != len(u.inputs) || len(u.tx.TxOut) == 0:
+		return fmt.Errorf("it has %d inputs, %d coins and %d outputs", len(u.tx.TxIn), len(u.inputs), len(u.tx.TxOut))
 	}
 	if _, err := n.keyHash(u.change.Base); err != nil {
 		return fmt.Errorf("change: %w", err)
 	}
-	seen := make(map[wire.OutPoint]bool, len(u.coins))
+	seen := make(map[wire.OutPoint]bool, len(u.inputs))
 	for i, in := range u.tx.TxIn {
 		if in.Sequence != txSequence || len(in.SignatureScript) != 0 || seen[in.PreviousOutPoint] {
 			return fmt.Errorf("input %d has another sequence or a script, or is there twice", i)
 		}
 		seen[in.PreviousOutPoint] = true
-		if value, fits := u.coins[i].Amount.Uint64(); !fits || value == 0 || value > maxMoney {
-			return fmt.Errorf("input %d has the impossible amount %s", i, u.coins[i].Amount)
+		if value, fits := u.inputs[i].Amount.Uint64(); !fits || value == 0 || value > maxMoney {
+			return fmt.Errorf("input %d has the impossible amount %s", i, u.inputs[i].Amount)
 		}
-		if _, err := n.keyHash(u.coins[i].Source.Base); err != nil {
+		if _, err := n.keyHash(u.inputs[i].Source.Base); err != nil {
 			return fmt.Errorf("input %d: %w", i, err)
 		}
 	}
@@ -118,11 +118,11 @@ func (n Network) keyHash(base string) ([sizeKeyHash]byte, error) {
 
 // outpoints names the UTXOs that are used, in the order of the inputs.
 func (u unsigned) outpoints() []string {
-	claims := make([]string, len(u.tx.TxIn))
+	resources := make([]string, len(u.tx.TxIn))
 	for i, in := range u.tx.TxIn {
-		claims[i] = utxoOf(in.PreviousOutPoint.Hash, in.PreviousOutPoint.Index)
+		resources[i] = utxoOf(in.PreviousOutPoint.Hash, in.PreviousOutPoint.Index)
 	}
-	return claims
+	return resources
 }
 
 func utxoOf(tx chainhash.Hash, index uint32) string { return outpoint{tx, index}.String() }
@@ -131,8 +131,8 @@ func utxoOf(tx chainhash.Hash, index uint32) string { return outpoint{tx, index}
 func (u unsigned) fee() (bursar.Amount, error) {
 	var in, out bursar.Amount
 	var err error
-	for _, coin := range u.coins {
-		if in, err = in.Add(coin.Amount); err != nil {
+	for _, input := range u.inputs {
+		if in, err = in.Add(input.Amount); err != nil {
 			return in, err
 		}
 	}
@@ -156,9 +156,10 @@ func (u unsigned) vbytes() uint64 {
 	return vbytes(len(u.tx.TxIn), len(u.tx.TxOut), size)
 }
 
-// Inspect reads an unsigned transaction. An output to a script without an address is an error, and so is anything that unsigned transactions of ours do
-// not have. The digests are those of BIP 143 for all inputs and outputs; they commit to the amounts that go in, so that a
-// draft which lies about its fee has worthless signatures. Weight is in virtual bytes.
+// Inspect reads an unsigned transaction. An output to a script without an address is an error, and so is anything that
+// unsigned transactions of ours do not have. The digests are those of BIP 143 for all inputs and outputs; they commit
+// to the amounts that go in, so that a draft which lies about its fee has worthless signatures. Weight is in virtual
+// bytes.
 func (c *Chain) Inspect(data []byte) (chain.Contents, error) {
 	u, err := c.network.parseUnsigned(data)
 	if err != nil {
@@ -187,12 +188,12 @@ func (n Network) contents(u unsigned) (chain.Contents, error) {
 		})
 	}
 	hashes := sigHashes(u.tx)
-	for i, coin := range u.coins {
+	for i, input := range u.inputs {
 		digest, err := n.digest(u, hashes, i)
 		if err != nil {
 			return chain.Contents{}, fmt.Errorf("input %d: %w", i, err)
 		}
-		contents.Inputs = append(contents.Inputs, chain.Input{Source: coin.Source, Digest: digest})
+		contents.Inputs = append(contents.Inputs, chain.Input{Source: input.Source, Digest: digest})
 	}
 	return contents, nil
 }
@@ -204,11 +205,11 @@ func sigHashes(tx *wire.MsgTx) *txscript.TxSigHashes {
 }
 
 func (n Network) digest(u unsigned, hashes *txscript.TxSigHashes, i int) ([]byte, error) {
-	hash, err := n.keyHash(u.coins[i].Source.Base)
+	hash, err := n.keyHash(u.inputs[i].Source.Base)
 	if err != nil {
 		return nil, err
 	}
-	value, _ := u.coins[i].Amount.Uint64() // validated
+	value, _ := u.inputs[i].Amount.Uint64() // validated
 	digest, err := txscript.CalcWitnessSigHash(keyHashScript(hash), hashes, txscript.SigHashAll, u.tx, i, int64(value))
 	return slices.Clip(digest), err
 }

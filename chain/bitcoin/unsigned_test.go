@@ -29,10 +29,10 @@ func hexReader(t testing.TB, s string) *bytes.Reader {
 	return bytes.NewReader(unhex(t, s))
 }
 
-func TestInspectRefusesWhatDraftsAreNot(t *testing.T) {
+func TestInspectRefusesWhatIsNoTransactionOfOurs(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	draft, _ := mustDraft(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
+	built, _ := mustBuild(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
 	for why, change := range map[string]func(u *unsigned){
 		"another version":       func(u *unsigned) { u.tx.Version = 1 },
 		"a lock time":           func(u *unsigned) { u.tx.LockTime = 900_000 },
@@ -40,9 +40,9 @@ func TestInspectRefusesWhatDraftsAreNot(t *testing.T) {
 		"a script":              func(u *unsigned) { u.tx.TxIn[0].SignatureScript = []byte{1} },
 		"an input twice":        func(u *unsigned) { u.tx.TxIn[1].PreviousOutPoint = u.tx.TxIn[0].PreviousOutPoint },
 		"no outputs":            func(u *unsigned) { u.tx.TxOut = nil },
-		"a coin less":           func(u *unsigned) { u.coins = u.coins[:1] },
-		"a coin of nothing":     func(u *unsigned) { u.coins[0].Amount = bursar.Amount{} },
-		"a coin over all coins": func(u *unsigned) { u.coins[0].Amount = bursar.Units(maxMoney + 1) },
+		"a coin less":           func(u *unsigned) { u.inputs = u.inputs[:1] },
+		"a coin of nothing":     func(u *unsigned) { u.inputs[0].Amount = bursar.Amount{} },
+		"a coin over all coins": func(u *unsigned) { u.inputs[0].Amount = bursar.Units(maxMoney + 1) },
 		"more out than in":      func(u *unsigned) { u.tx.TxOut[0].Value = 1_000_000 },
 		"a value below zero":    func(u *unsigned) { u.tx.TxOut[0].Value = -1 },
 		"data":                  func(u *unsigned) { u.tx.TxOut[0].PkScript = []byte{0x6a, 1, 1} },
@@ -50,11 +50,11 @@ func TestInspectRefusesWhatDraftsAreNot(t *testing.T) {
 		"a P2PK output": func(u *unsigned) {
 			u.tx.TxOut[0].PkScript = slices.Concat([]byte{33}, make([]byte, 33), []byte{opCheckSig})
 		},
-		"a source of no P2WPKH":  func(u *unsigned) { u.coins[0].Source.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
-		"a source in upper case": func(u *unsigned) { u.coins[0].Source.Base = strings.ToUpper(u.coins[0].Source.Base) },
+		"a source of no P2WPKH":  func(u *unsigned) { u.inputs[0].Source.Base = "2N3oefVeg6stiTb5Kh3ozCSkaqmx91FDbsm" },
+		"a source in upper case": func(u *unsigned) { u.inputs[0].Source.Base = strings.ToUpper(u.inputs[0].Source.Base) },
 		"change to nowhere":      func(u *unsigned) { u.change = chain.Source{} },
 	} {
-		u, err := c.network.parseUnsigned(draft.Bytes)
+		u, err := c.network.parseUnsigned(built.Bytes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,10 +72,10 @@ func TestInspectRefusesWhatDraftsAreNot(t *testing.T) {
 func TestInspectAcceptsOneSpelling(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	draft, _ := mustDraft(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
-	text := string(draft.Bytes)
+	built, _ := mustBuild(t, c, orderOf(t, c, []uint64{100_000}, 60_000, 70_000))
+	text := string(built.Bytes)
 	var form map[string]any
-	if err := json.Unmarshal(draft.Bytes, &form); err != nil {
+	if err := json.Unmarshal(built.Bytes, &form); err != nil {
 		t.Fatal(err)
 	}
 	for why, other := range map[string]string{
@@ -103,8 +103,8 @@ func TestInspectAcceptsOneSpelling(t *testing.T) {
 func FuzzInspect(f *testing.F) {
 	c := open(f, newFake())
 	for _, amounts := range [][]uint64{{100_000}, {50_000, 60_000}} {
-		draft, _ := mustDraft(f, c, orderOf(f, c, amounts, 60_000, 70_000, 80_000))
-		f.Add(draft.Bytes)
+		built, _ := mustBuild(f, c, orderOf(f, c, amounts, 60_000, 70_000, 80_000))
+		f.Add(built.Bytes)
 	}
 	f.Add([]byte(`{"tx":"","inputs":null,"change":{"key":{"family":"","branch":0,"index":0},"base":""}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -121,8 +121,8 @@ func FuzzInspect(f *testing.F) {
 			t.Fatalf("%s is written as %s (%v)", data, again, err)
 		}
 		var in, out bursar.Amount
-		for _, coin := range u.coins {
-			in, _ = in.Add(coin.Amount)
+		for _, input := range u.inputs {
+			in, _ = in.Add(input.Amount)
 		}
 		for _, payment := range contents.Payments {
 			out, _ = out.Add(payment.Amount)
@@ -136,21 +136,22 @@ func FuzzInspect(f *testing.F) {
 func TestUnsignedSurvivesStorage(t *testing.T) {
 	t.Parallel()
 	c := open(t, newFake())
-	draft, contents := mustDraft(t, c, orderOf(t, c, []uint64{100_000}, 500_000))
-	stored, err := json.Marshal(draft)
+	built, contents := mustBuild(t, c, orderOf(t, c, []uint64{100_000}, 500_000))
+	stored, err := json.Marshal(built)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var loaded chain.UnsignedTx
-	if err := json.Unmarshal(stored, &loaded); err != nil || !reflect.DeepEqual(loaded, draft) {
-		t.Fatalf("the draft is %+v, stored %+v (%v)", draft, loaded, err)
+	if err := json.Unmarshal(stored, &loaded); err != nil || !reflect.DeepEqual(loaded, built) {
+		t.Fatalf("the draft is %+v, stored %+v (%v)", built, loaded, err)
 	}
 	again, err := c.Inspect(loaded.Bytes)
 	if err != nil || !reflect.DeepEqual(again, contents) {
 		t.Fatalf("contents are %+v, after storage %+v (%v)", contents, again, err)
 	}
 	var tx wire.MsgTx
-	if err := tx.Deserialize(bytes.NewReader(assemble(t, c, loaded).Raw)); err != nil || tx.TxIn[0].Sequence != txSequence || tx.Version != 2 {
+	if err := tx.Deserialize(bytes.NewReader(assemble(t, c, loaded).Raw)); err != nil ||
+		tx.TxIn[0].Sequence != txSequence || tx.Version != 2 {
 		t.Fatalf("the transaction is %+v (%v)", tx, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func testAddressIsDeterministic(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	seen := map[bursar.Address]uint32{}
 	for index := range uint32(20) {
 		address := d.deposit(index)
@@ -21,7 +21,8 @@ func testAddressIsDeterministic(t *testing.T, h Harness) {
 			t.Fatalf("address %d is %s, then %s", index, address, again)
 		}
 		if address.HasMemo != d.capabilities.SharedAddress {
-			t.Fatalf("address %s has a memo: %v, but shared addresses: %v", address, address.HasMemo, d.capabilities.SharedAddress)
+			t.Fatalf("address %s has a memo: %v, but shared addresses: %v", address, address.HasMemo,
+				d.capabilities.SharedAddress)
 		}
 	}
 	if _, err := h.Chain.Address(chain.PublicKey("short"), 0); err == nil {
@@ -30,7 +31,7 @@ func testAddressIsDeterministic(t *testing.T, h Harness) {
 }
 
 func testParsedAddressIsCanonical(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	for _, address := range []bursar.Address{d.deposit(0), d.deposit(1), {Base: d.hot().Base}, d.outsider()} {
 		text := address.String()
 		parsed, err := h.Chain.ParseAddress(text)
@@ -52,7 +53,7 @@ func testParsedAddressIsCanonical(t *testing.T, h Harness) {
 }
 
 func testBadAddressIsRefused(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	base := d.hot().Base
 	bad := []string{
 		"", " ", "0", "0x", ":", "garbage", "\x00\xff", base[:len(base)/2], base + base, " " + base, base + " ", base + "\n",

@@ -10,19 +10,19 @@ import (
 
 // Balanced is a node that can be put behind a load balancer with several backends.
 type Balanced interface {
-	// Spread makes every answer that follows come from the next of as many backends as it is given numbers; each number says
-	// how many blocks that backend is behind the newest. Without numbers the node answers by itself again.
+	// Spread makes every answer that follows come from the next of as many backends as it is given numbers; each number
+	// says how many blocks that backend is behind the newest. Without numbers the node answers by itself again.
 	Spread(t testing.TB, behind ...int)
 }
 
-// testEveryAnswerFromAnotherBackend follows a chain whose every answer comes from another backend, some of them behind. An
-// older answer is no news: it is neither an error nor a reorg, and at the end every payment has appeared once.
+// testEveryAnswerFromAnotherBackend follows a chain whose every answer comes from another backend, some of them behind.
+// An older answer is no news: it is neither an error nor a reorg, and at the end every payment has appeared once.
 func testEveryAnswerFromAnotherBackend(t *testing.T, h Harness) {
 	node, able := h.Node.(Balanced)
 	if !able {
 		t.Skip("this node cannot be put behind a load balancer")
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	h.Node.Mine(t, 4) // as many as a backend may be behind
 	d.read()
 	node.Spread(t, 0, 1, 3)
@@ -49,7 +49,7 @@ func testEveryAnswerFromAnotherBackend(t *testing.T, h Harness) {
 }
 
 // readSome reads from the cursor whatever the next backend has, and checks that it is linked.
-func (d *desk) readSome(limit int) []chain.Block {
+func (d *harness) readSome(limit int) []chain.Block {
 	d.t.Helper()
 	head := d.head()
 	if head.Final.Height > head.Latest.Height {
@@ -72,7 +72,7 @@ func testOneEndpointAlone(t *testing.T, h Harness) {
 	if !able {
 		t.Skip("this adapter does not read through one endpoint alone")
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.unit}
 	txID := h.Node.Pay(t, payment)[0]
 	blocks := d.settle()

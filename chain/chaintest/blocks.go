@@ -9,7 +9,7 @@ import (
 )
 
 func testHeadAndBlocksAgree(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	start := d.cursor
 	h.Node.Mine(t, 5)
 	head := d.head()
@@ -35,7 +35,7 @@ func testHeadAndBlocksAgree(t *testing.T, h Harness) {
 }
 
 func testAnyLimitGivesTheSameBlocks(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	start := d.cursor
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.unit}
 	h.Node.Pay(t, payment)
@@ -59,7 +59,7 @@ func testAnyLimitGivesTheSameBlocks(t *testing.T, h Harness) {
 }
 
 func testUnknownBlockIsOffChain(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	start := d.cursor
 	h.Node.Mine(t, 2)
 	stranger := chain.BlockRef{Height: start.Height, Hash: mutated(start.Hash)}
@@ -68,7 +68,7 @@ func testUnknownBlockIsOffChain(t *testing.T, h Harness) {
 }
 
 func testCancelledContextIsAnError(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	start := d.cursor
 	h.Node.Mine(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -84,7 +84,7 @@ func testCancelledContextIsAnError(t *testing.T, h Harness) {
 }
 
 func testFindNamesTheBlock(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.unit}
 	txID := h.Node.Pay(t, payment)[0]
 	h.Node.Mine(t, 2)

@@ -18,8 +18,8 @@ type Tokens interface {
 	TokenBalance(t testing.TB, contract, address string) bursar.Amount
 }
 
-// Misbehaving is a node with tokens that do something else than they are asked, and say that all went well. Anyone who asks is
-// told that the hot address holds plenty of them.
+// Misbehaving is a node with tokens that do something else than they are asked, and say that all went well. Anyone who
+// asks is told that the hot address holds plenty of them.
 type Misbehaving interface {
 	// Silent returns a token whose transfers return false: they move nothing, log nothing and succeed.
 	Silent(t testing.TB) (contract string)
@@ -50,5 +50,5 @@ type Refusal struct {
 // Expiring is a node that can outlive an unsigned transaction whose Expires is no height.
 type Expiring interface {
 	// Outlive moves the chain until the unsigned transaction can never be included.
-	Outlive(t testing.TB, draft chain.UnsignedTx)
+	Outlive(t testing.TB, unsigned chain.UnsignedTx)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-func (d *desk) check(err error, format string, args ...any) {
+func (d *harness) check(err error, format string, args ...any) {
 	d.t.Helper()
 	if err != nil {
 		d.t.Fatalf("%s: %v", fmt.Sprintf(format, args...), err)
@@ -23,28 +23,28 @@ func wantError(t *testing.T, err, want error, what string) {
 	}
 }
 
-func (d *desk) wantAmount(what string, got, want bursar.Amount) {
+func (d *harness) wantAmount(what string, got, want bursar.Amount) {
 	d.t.Helper()
 	if got != want {
 		d.t.Fatalf("%s is %s, want %s", what, got, want)
 	}
 }
 
-func (d *desk) plus(amounts ...bursar.Amount) bursar.Amount {
+func (d *harness) plus(amounts ...bursar.Amount) bursar.Amount {
 	d.t.Helper()
 	sum, err := bursar.Sum(amounts...)
 	d.check(err, "sum of %v", amounts)
 	return sum
 }
 
-func (d *desk) minus(a, b bursar.Amount) bursar.Amount {
+func (d *harness) minus(a, b bursar.Amount) bursar.Amount {
 	d.t.Helper()
 	rest, err := a.Sub(b)
 	d.check(err, "%s less %s", a, b)
 	return rest
 }
 
-func (d *desk) times(a bursar.Amount, n uint64) bursar.Amount {
+func (d *harness) times(a bursar.Amount, n uint64) bursar.Amount {
 	d.t.Helper()
 	product, err := a.Mul(n)
 	d.check(err, "%s times %d", a, n)
@@ -71,7 +71,7 @@ func transfers(blocks []chain.Block, txID string) []placed {
 }
 
 // wantTransfer returns the only transfer of a transaction and checks what it says.
-func (d *desk) wantTransfer(blocks []chain.Block, txID string, want chain.Payment) placed {
+func (d *harness) wantTransfer(blocks []chain.Block, txID string, want chain.Payment) placed {
 	d.t.Helper()
 	found := transfers(blocks, txID)
 	if len(found) != 1 {
@@ -81,7 +81,7 @@ func (d *desk) wantTransfer(blocks []chain.Block, txID string, want chain.Paymen
 	return found[0]
 }
 
-func (d *desk) wantPayment(got placed, want chain.Payment) {
+func (d *harness) wantPayment(got placed, want chain.Payment) {
 	d.t.Helper()
 	if got.Address != want.Address || got.Amount != want.Amount || got.Contract != want.Contract {
 		d.t.Fatalf("transfer is %+v, want %+v", got.Transfer, want)
@@ -99,13 +99,13 @@ func (d *desk) wantPayment(got placed, want chain.Payment) {
 }
 
 // wantIncluded returns the only inclusion of a transaction and the block it stands in.
-func (d *desk) wantIncluded(blocks []chain.Block, txID string) (chain.Inclusion, chain.BlockRef) {
+func (d *harness) wantIncluded(blocks []chain.Block, txID string) (chain.Inclusion, chain.BlockRef) {
 	d.t.Helper()
 	var found []chain.Inclusion
 	var in chain.BlockRef
 	for _, block := range blocks {
-		for _, foreign := range block.ExternalSpends {
-			d.t.Fatalf("our own transaction is reported as foreign: %+v", foreign)
+		for _, external := range block.ExternalSpends {
+			d.t.Fatalf("our own transaction is reported as foreign: %+v", external)
 		}
 		for _, inclusion := range block.Included {
 			if inclusion.TxID == txID {
@@ -120,7 +120,7 @@ func (d *desk) wantIncluded(blocks []chain.Block, txID string) (chain.Inclusion,
 }
 
 // wantAbsent checks that the chain holds no such transaction.
-func (d *desk) wantAbsent(txID string) {
+func (d *harness) wantAbsent(txID string) {
 	d.t.Helper()
 	_, err := d.chain.Find(d.ctx, txID)
 	wantError(d.t, err, chain.ErrNoBlock, "find "+txID)

@@ -10,22 +10,24 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// testForeignSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything, such as a database that
-// is older than the chain.
-func testForeignSpendIsSeen(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+// testExternalSpendIsSeen reads one block twice: as the sender, and as somebody who never sent anything, such as a
+// database that is older than the chain.
+func testExternalSpendIsSeen(t *testing.T, h Harness) {
+	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
 	start := d.cursor
-	draft, tx := d.send(d.order(chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(9))}))
+	unsigned, tx := d.send(d.order(chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(9))}))
 	h.Node.Mine(t, 1)
 	inclusion, _ := d.wantIncluded(d.follow(start, 10, d.watch), tx.TxID)
-	d.wantExternal(start, hot, draft, tx, inclusion)
+	d.wantExternal(start, hot, unsigned, tx, inclusion)
 }
 
-// wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and wants
-// one external spend with the contents of an unsigned transaction.
-func (d *desk) wantExternal(start chain.BlockRef, base string, draft chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion) {
+// wantExternal reads the chain from a block on as a database that knows our addresses and none of our transactions, and
+// wants one external spend with the contents of an unsigned transaction.
+func (d *harness) wantExternal(
+	start chain.BlockRef, base string, unsigned chain.UnsignedTx, tx chain.SignedTx, in chain.Inclusion,
+) {
 	d.t.Helper()
 	var bases []string
 	for base := range d.source {
@@ -36,24 +38,24 @@ func (d *desk) wantExternal(start chain.BlockRef, base string, draft chain.Unsig
 		if len(block.Included) != 0 {
 			d.t.Fatalf("transactions that nobody knows are included as ours: %+v", block.Included)
 		}
-		for _, foreign := range block.ExternalSpends {
-			if foreign.TxID == tx.TxID {
-				found = append(found, foreign)
+		for _, external := range block.ExternalSpends {
+			if external.TxID == tx.TxID {
+				found = append(found, external)
 			}
 		}
 	}
 	if len(found) != 1 || found[0].Base != base || found[0].Inferred {
 		d.t.Fatalf("external spends are %+v, want %s from %s", found, tx.TxID, base)
 	}
-	want := d.inspect(draft.Bytes).Payments
+	want := d.inspect(unsigned.Bytes).Payments
 	if in.Failed {
 		want = nil
 	}
 	if got := found[0]; got.Failed != in.Failed || got.Fee != in.Fee || !sameMembers(got.Payments, want, comparePayments) {
 		d.t.Fatalf("the external spend is %+v\nwant payments %+v, fee %s, failed %v", got, want, in.Fee, in.Failed)
 	}
-	if claims := named(draft.Reservations); !sameMembers(found[0].Reservations, claims, strings.Compare) {
-		d.t.Fatalf("the external spend claims %q, want %q", found[0].Reservations, claims)
+	if resources := named(unsigned.Reservations); !sameMembers(found[0].Reservations, resources, strings.Compare) {
+		d.t.Fatalf("the external spend claims %q, want %q", found[0].Reservations, resources)
 	}
 }
 
@@ -69,10 +71,10 @@ func sameMembers[T comparable](a, b []T, compare func(a, b T) int) bool {
 }
 
 // named leaves out claims that name a transaction and nothing that it uses up.
-func named(claims []string) (named []string) {
-	for _, claim := range claims {
-		if !strings.HasPrefix(claim, "tx/") {
-			named = append(named, claim)
+func named(resources []string) (named []string) {
+	for _, resource := range resources {
+		if !strings.HasPrefix(resource, "tx/") {
+			named = append(named, resource)
 		}
 	}
 	return named
@@ -84,24 +86,24 @@ func testFailedExternalSpend(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
 	start := d.cursor
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	draft := d.draft(d.order(payment))
-	tx := d.sign(draft)
+	unsigned := d.build(d.order(payment))
+	tx := d.sign(unsigned)
 	node.Close(t, payment.Address.Base)
 	d.broadcast(tx)
 	h.Node.Mine(t, 1)
 	inclusion, _ := d.wantIncluded(d.follow(start, 10, d.watch), tx.TxID)
-	d.wantExternal(start, hot, draft, tx, inclusion)
+	d.wantExternal(start, hot, unsigned, tx, inclusion)
 }
 
-// testForgottenSpendsAreSeen makes every kind of transaction that the service makes and reads them as a database that was
-// restored from before: a payment of tokens, a gas top-up, and a sweep of either asset from a deposit address.
+// testForgottenSpendsAreSeen makes every kind of transaction that the service makes and reads them as a database that
+// was restored from before: a payment of tokens, a gas top-up, and a sweep of either asset from a deposit address.
 func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
 		return // there are no sweeps
 	}
@@ -118,18 +120,20 @@ func testForgottenSpendsAreSeen(t *testing.T, h Harness) {
 	if tokens {
 		contract := d.contract(node)
 		h.Node.Pay(t, toHot(contract, bursar.Units(700)))
-		h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract, Amount: bursar.Units(300)})
+		h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract,
+			Amount: bursar.Units(300)})
 		d.settle()
-		made = append(made, d.made(d.order(chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)})))
+		made = append(made,
+			d.made(d.order(chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)})))
 		made = append(made, d.made(d.sweepOrder(deposit, toHot(contract, bursar.Units(300)))))
 	}
 	made = append(made, d.made(d.sweepOrder(deposit, toHot("", d.balance(deposit.Base)))))
 	for _, one := range made {
-		d.wantExternal(start, one.base, one.draft, one.tx, one.in)
+		d.wantExternal(start, one.base, one.unsigned, one.tx, one.in)
 	}
 }
 
-func (d *desk) sweepOrder(payer chain.Source, payment chain.Payment) chain.TxRequest {
+func (d *harness) sweepOrder(payer chain.Source, payment chain.Payment) chain.TxRequest {
 	d.t.Helper()
 	return d.from(payer, chain.TxRequest{
 		Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: d.times(d.quote(payment), 20),
@@ -138,15 +142,15 @@ func (d *desk) sweepOrder(payer chain.Source, payment chain.Payment) chain.TxReq
 
 // forgotten is a transaction of ours in a block.
 type forgotten struct {
-	base  string
-	draft chain.UnsignedTx
-	tx    chain.SignedTx
-	in    chain.Inclusion
+	base     string
+	unsigned chain.UnsignedTx
+	tx       chain.SignedTx
+	in       chain.Inclusion
 }
 
-func (d *desk) made(order chain.TxRequest) forgotten {
+func (d *harness) made(order chain.TxRequest) forgotten {
 	d.t.Helper()
-	draft, tx := d.send(order)
+	unsigned, tx := d.send(order)
 	in, _ := d.wantIncluded(d.settle(), tx.TxID)
-	return forgotten{order.From.Base, draft, tx, in}
+	return forgotten{order.From.Base, unsigned, tx, in}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Findings compares what an examination found with lines such as "finality failed: it has no finalized block": check, grade,
-// and words of the detail. Whatever is not well must say what to do, and whatever is must not.
+// Findings compares what an examination found with lines such as "finality failed: it has no finalized block": check,
+// grade, and words of the detail. Whatever is not well must say what to do, and whatever is must not.
 func Findings(t testing.TB, got []chain.Finding, want ...string) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {

@@ -8,7 +8,7 @@ import (
 )
 
 func testHoldingsAreWhatTheNodeSays(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	hot := d.hot().Base
 	unused := d.own(chain.KeyRef{Family: d.capabilities.Family, Branch: chain.OwnBranch, Index: 9}).Base
 	bases := []string{unused, hot}
@@ -30,7 +30,7 @@ func testHoldingsAreWhatTheNodeSays(t *testing.T, h Harness) {
 	d.wantAmount("an unused address", d.balance(unused), bursar.Amount{})
 }
 
-func (d *desk) wantHoldings(bases []string, at chain.BlockRef) {
+func (d *harness) wantHoldings(bases []string, at chain.BlockRef) {
 	d.t.Helper()
 	held, err := d.chain.Holdings(d.ctx, bases, "", at)
 	d.check(err, "holdings")

@@ -10,8 +10,9 @@ import (
 // Keeper is who gets what TaxingToken keeps.
 var Keeper = [20]byte{17: 0x0f, 18: 0xee, 19: 0x01}
 
-// Both tokens are code of the EVM, and of Tron's machine, written by hand: anyone who asks for a balance is told of 2^40, and any
-// call of another length is a transfer(to, amount). They keep no balances, for what counts of a payment are its events.
+// Both tokens are code of the EVM, and of Tron's machine, written by hand: anyone who asks for a balance is told of
+// 2^40, and any call of another length is a transfer(to, amount). They keep no balances, for what counts of a payment
+// are its events.
 const (
 	// CALLDATASIZE; PUSH1 36; EQ; PUSH1 10; JUMPI; PUSH1 26; JUMP; at 10 the answer 2^40; at 26 the transfer
 	oddPrefix = "36" + "6024" + "14" + "600a" + "57" + "601a" + "56" + oddBalance + "5b"
@@ -23,8 +24,8 @@ const (
 // SilentToken is the code of a token whose transfers return false, move nothing, log nothing and succeed.
 func SilentToken() []byte { return decoded(oddPrefix + "6000" + "6000" + "52" + oddReturn) }
 
-// TaxingToken is the code of a token of which a hundredth of each transfer goes to Keeper, as its events say, and the rest to
-// the receiver; transfers return true.
+// TaxingToken is the code of a token of which a hundredth of each transfer goes to Keeper, as its events say, and the
+// rest to the receiver; transfers return true.
 func TaxingToken() []byte {
 	transfer := hex.EncodeToString(crypto.Keccak256([]byte("Transfer(address,address,uint256)")))
 	// CALLDATALOAD of the amount; DUP1; PUSH1 100; SWAP1; DIV: the amount and its hundredth
@@ -34,7 +35,8 @@ func TaxingToken() []byte {
 	// LOG3 of a word, from the caller to the topic on the stack
 	log := func(to, at string) string { return to + "33" + "7f" + transfer + "6020" + at + "a3" }
 	keeper := "73" + hex.EncodeToString(Keeper[:])
-	return decoded(oddPrefix + shares + stored + log("600435", "6000") + log(keeper, "6020") + "6001" + "600052" + oddReturn)
+	return decoded(oddPrefix + shares + stored + log("600435", "6000") + log(keeper, "6020") + "6001" + "600052" +
+		oddReturn)
 }
 
 // Creation is code that makes a contract of some code.

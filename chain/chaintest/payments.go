@@ -8,7 +8,7 @@ import (
 )
 
 func testPaymentAppearsOnce(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	start := d.cursor
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.plus(d.unit, bursar.Units(7))}
 	txID := h.Node.Pay(t, payment)[0]
@@ -34,7 +34,7 @@ func testPaymentAppearsOnce(t *testing.T, h Harness) {
 }
 
 func testSeveralPaymentsInOneTransaction(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	ours, other := d.deposit(0), d.deposit(1)
 	payments := []chain.Payment{
 		{Address: ours, Amount: d.unit},
@@ -70,7 +70,7 @@ func testSeveralPaymentsInOneTransaction(t *testing.T, h Harness) {
 }
 
 func testAddressMadeInSyncIsSeen(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	address := d.unwatched(0)
 	payment := chain.Payment{Address: address, Amount: d.unit}
 	txID := h.Node.Pay(t, payment)[0]
@@ -86,7 +86,7 @@ func testAddressMadeInSyncIsSeen(t *testing.T, h Harness) {
 // testSyncFollowsTheBlock makes an address and mines its payment while the adapter is inside Sync. The address becomes
 // visible with the next Sync only, so an adapter that fetches a block after the Sync that it relies on misses it.
 func testSyncFollowsTheBlock(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	address := d.unwatched(5)
 	payment := chain.Payment{Address: address, Amount: d.unit}
 	h.Node.Pay(t, chain.Payment{Address: d.outsider(), Amount: d.unit}) // an empty block is no reason to ask
@@ -113,7 +113,7 @@ func testFailedPaymentIsNothing(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	payment := chain.Payment{Address: d.deposit(0), Amount: d.unit}
 	txID := node.PayFailed(t, payment)
 	h.Node.Mine(t, 1)

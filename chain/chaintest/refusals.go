@@ -13,7 +13,7 @@ import (
 )
 
 func testTooLittleFunds(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
 	_, err := h.Chain.Build(t.Context(), d.order(payment))
 	if missing := needsFunds(err); missing.Less(d.unit) {
@@ -37,14 +37,14 @@ func needsFunds(err error) bursar.Amount {
 }
 
 func testFeeLimitIsKept(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 2))
 	order := d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})
 	order.MaxFee = bursar.Units(1)
-	draft, err := h.Chain.Build(t.Context(), order)
+	unsigned, err := h.Chain.Build(t.Context(), order)
 	var dear *chain.TooDearError
 	if !errors.As(err, &dear) || !dear.Limit.Less(dear.Fee) {
-		t.Fatalf("where one unit was allowed, it is drafted with a fee of %s and %v", draft.Fee, err)
+		t.Fatalf("where one unit was allowed, it is drafted with a fee of %s and %v", unsigned.Fee, err)
 	}
 }
 
@@ -66,11 +66,11 @@ func testRefusedPayments(t *testing.T, h Harness) {
 }
 
 func testWrongSignaturesAreRefused(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
-	draft := d.draft(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
-	right := d.signatures(draft)
-	inputs := d.inspect(draft.Bytes).Inputs
+	unsigned := d.build(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit}))
+	right := d.signatures(unsigned)
+	inputs := d.inspect(unsigned.Bytes).Inputs
 	stranger := chain.KeyRef{Family: d.capabilities.Family, Branch: 7, Index: 7}
 
 	foreign, flipped, short := slices.Clone(right), slices.Clone(right), slices.Clone(right)
@@ -88,11 +88,11 @@ func testWrongSignaturesAreRefused(t *testing.T, h Harness) {
 		wrong["a high S"] = append([][]byte{highS(right[0])}, right[1:]...)
 	}
 	for name, signatures := range wrong {
-		if tx, err := h.Chain.Assemble(draft, signatures); err == nil {
+		if tx, err := h.Chain.Assemble(unsigned, signatures); err == nil {
 			t.Fatalf("%s: assembled into %s", name, tx.TxID)
 		}
 	}
-	first, second := d.sign(draft), d.sign(draft)
+	first, second := d.sign(unsigned), d.sign(unsigned)
 	if !reflect.DeepEqual(first, second) {
 		t.Fatalf("assembled twice: %+v and %+v", first, second)
 	}
@@ -107,12 +107,12 @@ func highS(signature []byte) []byte {
 	return slices.Concat(signature[:32], negated[:], []byte{signature[64] ^ 1})
 }
 
-// testDigestsBindContents flips bits of the unsigned bytes and cuts them short. Anyone who signs the same digests must have
-// seen the same payments and the same fee, or a signature could be had for other ones.
+// testDigestsBindContents flips bits of the unsigned bytes and cuts them short. Anyone who signs the same digests must
+// have seen the same payments and the same fee, or a signature could be had for other ones.
 func testDigestsBindContents(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
-	unsigned := d.draft(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})).Bytes
+	unsigned := d.build(d.order(chain.Payment{Address: d.outsider(), Amount: d.unit})).Bytes
 	want := d.inspect(unsigned)
 	if again := d.inspect(unsigned); !reflect.DeepEqual(again, want) {
 		t.Fatalf("inspected twice: %+v and %+v", want, again)
@@ -127,7 +127,7 @@ func testDigestsBindContents(t *testing.T, h Harness) {
 	}
 }
 
-func (d *desk) wantBound(unsigned []byte, want chain.Contents) {
+func (d *harness) wantBound(unsigned []byte, want chain.Contents) {
 	d.t.Helper()
 	got, err := d.chain.Inspect(unsigned)
 	if err != nil || !slices.EqualFunc(got.Inputs, want.Inputs, sameDigest) {
@@ -140,17 +140,18 @@ func (d *desk) wantBound(unsigned []byte, want chain.Contents) {
 
 func sameDigest(a, b chain.Input) bool { return slices.Equal(a.Digest, b.Digest) }
 
-// testFailedSpend pays an address that begins to refuse money after the unsigned transaction: the fee is gone, the payment is not.
+// testFailedSpend pays an address that begins to refuse money after the unsigned transaction: the fee is gone, the
+// payment is not.
 func testFailedSpend(t *testing.T, h Harness) {
 	node, able := h.Node.(Failing)
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 3))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.unit}
-	tx := d.sign(d.draft(d.order(payment)))
+	tx := d.sign(d.build(d.order(payment)))
 	before := d.balance(hot)
 	node.Close(t, payment.Address.Base)
 	d.broadcast(tx)

@@ -10,9 +10,10 @@ func testReorgOfOneBlock(t *testing.T, h Harness) { reorganise(t, h, 1) }
 func testReorgOfThree(t *testing.T, h Harness)    { reorganise(t, h, 3) }
 func testReorgOfFifty(t *testing.T, h Harness)    { reorganise(t, h, 50) }
 
-// reorganise replaces the blocks from two payments on, drops one of the two, and walks back and forth as a follower does.
+// reorganise replaces the blocks from two payments on, drops one of the two, and walks back and forth as a follower
+// does.
 func reorganise(t *testing.T, h Harness, depth int) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.ReorgDepth == 0 {
 		return // such a chain's blocks are final when they are seen
 	}
@@ -46,7 +47,7 @@ func reorganise(t *testing.T, h Harness, depth int) {
 }
 
 // ancestor pops blocks from the newest until one is on the best chain.
-func (d *desk) ancestor(start chain.BlockRef, blocks []chain.Block) chain.BlockRef {
+func (d *harness) ancestor(start chain.BlockRef, blocks []chain.Block) chain.BlockRef {
 	d.t.Helper()
 	for i := len(blocks) - 1; i >= 0; i-- {
 		ref, err := d.chain.At(d.ctx, blocks[i].Ref.Height)
@@ -61,7 +62,7 @@ func (d *desk) ancestor(start chain.BlockRef, blocks []chain.Block) chain.BlockR
 }
 
 // wantReorganised checks that a payment is the same one in another block.
-func (d *desk) wantReorganised(fresh []chain.Block, before placed, payment chain.Payment) {
+func (d *harness) wantReorganised(fresh []chain.Block, before placed, payment chain.Payment) {
 	d.t.Helper()
 	after := d.wantTransfer(fresh, before.TxID, payment)
 	if after.Output != before.Output || after.in == before.in {

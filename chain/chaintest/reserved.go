@@ -11,9 +11,9 @@ import (
 )
 
 // reserve adds to an order what a transaction takes that is sent and in no block, as the core's books say it.
-func (d *desk) reserve(order *chain.TxRequest, draft chain.UnsignedTx) {
+func (d *harness) reserve(order *chain.TxRequest, unsigned chain.UnsignedTx) {
 	d.t.Helper()
-	taken := append([]chain.Payment{{Amount: draft.Fee}}, d.inspect(draft.Bytes).Payments...)
+	taken := append([]chain.Payment{{Amount: unsigned.Fee}}, d.inspect(unsigned.Bytes).Payments...)
 	for _, p := range taken {
 		sum := d.plus(order.ReservedOf(p.Contract), p.Amount)
 		rest := order.Reserved[:0:0]
@@ -27,20 +27,20 @@ func (d *desk) reserve(order *chain.TxRequest, draft chain.UnsignedTx) {
 }
 
 // wantMissing drafts an order that cannot be paid and returns how much of an asset it says to lack.
-func (d *desk) wantMissing(order chain.TxRequest, contract string) bursar.Amount {
+func (d *harness) wantMissing(order chain.TxRequest, contract string) bursar.Amount {
 	d.t.Helper()
-	draft, err := d.chain.Build(d.ctx, order)
+	unsigned, err := d.chain.Build(d.ctx, order)
 	var needs *chain.NeedsFundsError
 	if !errors.As(err, &needs) || needs.Contract != contract || needs.Missing.IsZero() {
-		d.t.Fatalf("an order of what is spoken for drafts as %q with %v", draft.Reservations, err)
+		d.t.Fatalf("an order of what is spoken for drafts as %q with %v", unsigned.Reservations, err)
 	}
 	return needs.Missing
 }
 
-// testTwoPaymentsOfMoreThanThereIs sends one payment and drafts a second before the first is in a block. The node's balance
-// still shows what the first one takes.
+// testTwoPaymentsOfMoreThanThereIs sends one payment and drafts a second before the first is in a block. The node's
+// balance still shows what the first one takes.
 func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	d.fund(d.hot().Base, d.times(d.unit, 3))
 	one := chain.Payment{Address: d.outsider(), Amount: d.times(d.unit, 2)}
 	two := chain.Payment{Address: d.outsider(), Amount: d.times(d.unit, 2)}
@@ -68,9 +68,9 @@ func testTwoPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	}
 }
 
-// wantJustEnough lowers an order to the last unit that can be paid, and asks for one more. What is missing of the native asset
-// may leave out a part of the fee, which cannot be estimated of a payment that cannot be made.
-func (d *desk) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
+// wantJustEnough lowers an order to the last unit that can be paid, and asks for one more. What is missing of the
+// native asset may leave out a part of the fee, which cannot be estimated of a payment that cannot be made.
+func (d *harness) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
 	d.t.Helper()
 	payment := order.Payments[0]
 	less := func(by bursar.Amount) error {
@@ -90,7 +90,7 @@ func (d *desk) wantJustEnough(order chain.TxRequest, missing bursar.Amount) {
 }
 
 // wantNext checks that no nonce was used between two drafts.
-func (d *desk) wantNext(first, second chain.UnsignedTx) {
+func (d *harness) wantNext(first, second chain.UnsignedTx) {
 	d.t.Helper()
 	base, before, _ := strings.Cut(first.Reservations[0], "/")
 	nonce, err := strconv.ParseUint(before, 10, 64)
@@ -108,7 +108,7 @@ func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot().Base
 	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: hot}, Contract: contract, Amount: bursar.Units(1_000)})
 	d.fund(hot, d.unit)
@@ -124,26 +124,27 @@ func testTwoTokenPaymentsOfMoreThanThereIs(t *testing.T, h Harness) {
 	order.Reserved = []chain.Reserve{{Contract: contract, Amount: bursar.Units(600)}, {Amount: d.balance(hot)}}
 	second := d.wantMissing(order, "")
 	order.Reserved[1].Amount = d.minus(d.balance(hot), second)
-	draft, err := h.Chain.Build(t.Context(), order)
-	if err != nil || draft.Fee != second {
-		t.Fatalf("with %s left for the fee it drafts at %s: %v", second, draft.Fee, err)
+	unsigned, err := h.Chain.Build(t.Context(), order)
+	if err != nil || unsigned.Fee != second {
+		t.Fatalf("with %s left for the fee it drafts at %s: %v", second, unsigned.Fee, err)
 	}
 }
 
 // testSweepLeavesWhatIsSpokenFor collects an address of which another transaction takes a part.
 func testSweepLeavesWhatIsSpokenFor(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.SharedAddress || d.capabilities.Model == chain.UTXOModel {
 		return // there is nothing to collect, or UTXOs are used once anyway
 	}
 	deposit := d.source[d.deposit(0).Base]
 	d.fund(deposit.Base, d.times(d.unit, 3))
 	all := chain.Payment{Address: bursar.Address{Base: d.hot().Base}, Amount: d.times(d.unit, 3)}
-	order := d.from(deposit, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{all}, MaxFee: d.times(d.quote(all), 20)})
+	order := d.from(deposit, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{all},
+		MaxFee: d.times(d.quote(all), 20)})
 	order.Reserved = []chain.Reserve{{Amount: d.times(d.unit, 2)}}
-	draft, err := h.Chain.Build(t.Context(), order)
+	unsigned, err := h.Chain.Build(t.Context(), order)
 	d.check(err, "draft a sweep beside two units that are spoken for")
-	if takes := d.plus(d.inspect(draft.Bytes).Payments[0].Amount, draft.Fee); d.unit.Less(takes) {
+	if takes := d.plus(d.inspect(unsigned.Bytes).Payments[0].Amount, unsigned.Fee); d.unit.Less(takes) {
 		t.Fatalf("a sweep takes %s where one unit is free", takes)
 	}
 	order.Reserved[0].Amount = d.times(d.unit, 3)

@@ -9,23 +9,23 @@ import (
 )
 
 func testWithdrawalIsExact(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	hot := d.hot().Base
 	d.fund(hot, d.times(d.unit, 4))
 	payment := chain.Payment{Address: d.outsider(), Amount: d.plus(d.unit, bursar.Units(3))}
 	hotBefore, before := d.balance(hot), d.balance(payment.Address.Base)
 
 	order := d.order(payment)
-	draft := d.draft(order)
-	d.wantFits(order, draft)
-	tx := d.sign(draft)
+	unsigned := d.build(order)
+	d.wantFits(order, unsigned)
+	tx := d.sign(unsigned)
 	d.broadcast(tx)
 	d.broadcast(tx)
 	h.Node.Mine(t, 1)
 	blocks := d.read()
 	inclusion, in := d.wantIncluded(blocks, tx.TxID)
-	if inclusion.Failed || inclusion.Fee.IsZero() || draft.Fee.Less(inclusion.Fee) {
-		t.Fatalf("inclusion is %+v, the draft's fee %s", inclusion, draft.Fee)
+	if inclusion.Failed || inclusion.Fee.IsZero() || unsigned.Fee.Less(inclusion.Fee) {
+		t.Fatalf("inclusion is %+v, the draft's fee %s", inclusion, unsigned.Fee)
 	}
 	d.wantAmount("the outsider's gain", d.minus(d.balance(payment.Address.Base), before), payment.Amount)
 	d.wantAmount("our cost", d.minus(hotBefore, d.balance(hot)), d.plus(payment.Amount, inclusion.Fee))
@@ -40,12 +40,12 @@ func testWithdrawalIsExact(t *testing.T, h Harness) {
 }
 
 // wantFits checks an unsigned transaction against its order as a signer does.
-func (d *desk) wantFits(order chain.TxRequest, draft chain.UnsignedTx) {
+func (d *harness) wantFits(order chain.TxRequest, unsigned chain.UnsignedTx) {
 	d.t.Helper()
-	contents := d.inspect(draft.Bytes)
-	if contents.Fee != draft.Fee || draft.Fee.IsZero() || order.MaxFee.Less(draft.Fee) || contents.Weight == 0 {
+	contents := d.inspect(unsigned.Bytes)
+	if contents.Fee != unsigned.Fee || unsigned.Fee.IsZero() || order.MaxFee.Less(unsigned.Fee) || contents.Weight == 0 {
 		d.t.Fatalf("fee %s of weight %d in the bytes, %s in the draft, at most %s wanted",
-			contents.Fee, contents.Weight, draft.Fee, order.MaxFee)
+			contents.Fee, contents.Weight, unsigned.Fee, order.MaxFee)
 	}
 	rest := slices.Clone(contents.Payments)
 	for _, payment := range order.Payments {
@@ -61,41 +61,41 @@ func (d *desk) wantFits(order chain.TxRequest, draft chain.UnsignedTx) {
 		}
 	}
 	if d.capabilities.Model == chain.UTXOModel {
-		d.wantCoins(order, draft, contents)
-	} else if len(contents.Inputs) != 1 || contents.Inputs[0].Source != order.From || len(draft.Reservations) != 1 {
-		d.t.Fatalf("inputs are %+v and claims %q, ordered from %+v", contents.Inputs, draft.Reservations, order.From)
+		d.wantUTXOs(order, unsigned, contents)
+	} else if len(contents.Inputs) != 1 || contents.Inputs[0].Source != order.From || len(unsigned.Reservations) != 1 {
+		d.t.Fatalf("inputs are %+v and claims %q, ordered from %+v", contents.Inputs, unsigned.Reservations, order.From)
 	}
 }
 
-// wantCoins checks that an unsigned transaction uses ordered UTXOs, each once, and that what goes in comes out.
-func (d *desk) wantCoins(order chain.TxRequest, draft chain.UnsignedTx, contents chain.Contents) {
+// wantUTXOs checks that an unsigned transaction uses ordered UTXOs, each once, and that what goes in comes out.
+func (d *harness) wantUTXOs(order chain.TxRequest, unsigned chain.UnsignedTx, contents chain.Contents) {
 	d.t.Helper()
 	var in, out bursar.Amount
-	claimed := map[string]bool{}
+	reserved := map[string]bool{}
 	var sources, wanted []chain.Source
-	for _, claim := range draft.Reservations {
-		i := slices.IndexFunc(order.UTXOs, func(c chain.UTXO) bool { return c.Outpoint == claim })
-		if i < 0 || claimed[claim] {
-			d.t.Fatalf("claim %q is not one of the ordered coins, or is there twice: %q", claim, draft.Reservations)
+	for _, resource := range unsigned.Reservations {
+		i := slices.IndexFunc(order.UTXOs, func(c chain.UTXO) bool { return c.Outpoint == resource })
+		if i < 0 || reserved[resource] {
+			d.t.Fatalf("claim %q is not one of the ordered coins, or is there twice: %q", resource, unsigned.Reservations)
 		}
-		claimed[claim] = true
+		reserved[resource] = true
 		in = d.plus(in, order.UTXOs[i].Amount)
 		wanted = append(wanted, order.UTXOs[i].Source)
 	}
 	for _, input := range contents.Inputs {
 		sources = append(sources, input.Source)
 	}
-	if len(claimed) == 0 || !slices.Equal(sources, wanted) {
-		d.t.Fatalf("claims %q are signed by %+v, want %+v", draft.Reservations, sources, wanted)
+	if len(reserved) == 0 || !slices.Equal(sources, wanted) {
+		d.t.Fatalf("claims %q are signed by %+v, want %+v", unsigned.Reservations, sources, wanted)
 	}
 	for _, payment := range contents.Payments {
 		out = d.plus(out, payment.Amount)
 	}
-	d.wantAmount("what goes in", in, d.plus(out, draft.Fee))
+	d.wantAmount("what goes in", in, d.plus(out, unsigned.Fee))
 }
 
 // wantChange checks that a transaction's change is what it says, and that all of it comes back.
-func (d *desk) wantChange(blocks []chain.Block, tx chain.SignedTx) {
+func (d *harness) wantChange(blocks []chain.Block, tx chain.SignedTx) {
 	d.t.Helper()
 	found := transfers(blocks, tx.TxID)
 	for _, change := range tx.Change {
@@ -110,7 +110,7 @@ func (d *desk) wantChange(blocks []chain.Block, tx chain.SignedTx) {
 }
 
 func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.MaxPayments < 2 {
 		return
 	}
@@ -123,9 +123,9 @@ func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 	}
 	payments = payments[:min(len(payments), d.capabilities.MaxPayments)]
 	order := d.order(payments...)
-	draft := d.draft(order)
-	d.wantFits(order, draft)
-	tx := d.sign(draft)
+	unsigned := d.build(order)
+	d.wantFits(order, unsigned)
+	tx := d.sign(unsigned)
 	d.broadcast(tx)
 	h.Node.Mine(t, 1)
 	blocks := d.read()
@@ -137,7 +137,7 @@ func testSeveralWithdrawalsInOneTransaction(t *testing.T, h Harness) {
 }
 
 func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.SharedAddress {
 		return // there is nothing to collect
 	}
@@ -147,13 +147,13 @@ func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
 	all := d.balance(deposit.Base)
 	d.wantAmount("the deposit", all, d.plus(amounts...))
 
-	draft, order := d.sweep(deposit, chain.Payment{Address: bursar.Address{Base: hot.Base}, Amount: all})
-	for _, payment := range d.inspect(draft.Bytes).Payments {
+	unsigned, order := d.sweep(deposit, chain.Payment{Address: bursar.Address{Base: hot.Base}, Amount: all})
+	for _, payment := range d.inspect(unsigned.Bytes).Payments {
 		if payment.Address.Base != hot.Base || payment.Contract != "" {
 			t.Fatalf("a sweep pays %+v", payment)
 		}
 	}
-	tx := d.sign(draft)
+	tx := d.sign(unsigned)
 	d.broadcast(tx)
 	h.Node.Mine(t, 1)
 	inclusion, _ := d.wantIncluded(d.read(), tx.TxID)
@@ -165,7 +165,7 @@ func testSweepEmptiesAnAddress(t *testing.T, h Harness) {
 
 // sweep drafts the collection of all that a deposit address holds. An adapter takes the fee out of the amount, or says
 // exactly how much is missing; then the order is made smaller by that.
-func (d *desk) sweep(payer chain.Source, payment chain.Payment) (chain.UnsignedTx, chain.TxRequest) {
+func (d *harness) sweep(payer chain.Source, payment chain.Payment) (chain.UnsignedTx, chain.TxRequest) {
 	d.t.Helper()
 	maxFee := d.times(d.quote(payment), 20)
 	order := d.from(payer, chain.TxRequest{Kind: chain.KindSweep, Payments: []chain.Payment{payment}, MaxFee: maxFee})
@@ -173,11 +173,11 @@ func (d *desk) sweep(payer chain.Source, payment chain.Payment) (chain.UnsignedT
 	if missing := needsFunds(err); !missing.IsZero() {
 		order.Payments[0].Amount = d.minus(payment.Amount, missing)
 	}
-	return d.draft(order), order
+	return d.build(order), order
 }
 
 func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.MaxPending < 2 {
 		return
 	}
@@ -200,7 +200,7 @@ func testTwoSpendsInOneBlock(t *testing.T, h Harness) {
 }
 
 func testUnconfirmedChangeIsSpent(t *testing.T, h Harness) {
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	if d.capabilities.Model != chain.UTXOModel || d.capabilities.MaxPending < 2 {
 		return
 	}
@@ -213,7 +213,7 @@ func testUnconfirmedChangeIsSpent(t *testing.T, h Harness) {
 	}
 	change := parent.Change[0]
 	change.Unconfirmed = true
-	d.coins = append(d.coins, change)
+	d.utxos = append(d.utxos, change)
 	_, child := d.send(d.order(two))
 	h.Node.Mine(t, 1)
 	blocks := d.read()

@@ -11,8 +11,9 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Throughput measures how fast an adapter follows its chain when the node is as far away as a hosted provider. Each adapter
-// has a Benchmark that brings blocks of the size that its main net has today; docs/performance.md shows the results.
+// Throughput measures how fast an adapter follows its chain when the node is as far away as a hosted provider. Each
+// adapter has a Benchmark that brings blocks of the size that its main net has today; docs/performance.md shows the
+// results.
 //
 //	func BenchmarkThroughput(b *testing.B) {
 //		node := newBlockServer(...) // the adapter's own: answers like the node, from blocks made or recorded beforehand
@@ -23,9 +24,9 @@ import (
 //		}.Run(b)
 //	}
 //
-// It runs a benchmark for each latency: 0 (a node beside it: what the CPU alone allows), and 200, 400 and 700 ms for a large
-// answer with 60 ms for a small one; "tip", which follows block by block, as at the chain's end; and "gzip" where asked for.
-// Each reports
+// It runs a benchmark for each latency: 0 (a node beside it: what the CPU alone allows), and 200, 400 and 700 ms for a
+// large answer with 60 ms for a small one; "tip", which follows block by block, as at the chain's end; and "gzip" where
+// asked for. Each reports
 //
 //	blocks/s      blocks followed per second
 //	x-chain       the headroom: how many times faster than the chain makes them
@@ -112,7 +113,8 @@ func (m Throughput) measure(b *testing.B, l latency, limit int) {
 	b.ReportMetric(0, "ns/op") // a pass over all the blocks is no unit of anything
 }
 
-// idle bounds how often a node may have no news before all its blocks were read: an endpoint that lags is not part of this.
+// idle bounds how often a node may have no news before all its blocks were read: an endpoint that lags is not part of
+// this.
 const idle = 10
 
 // follow reads all the blocks as the follower does: the head, then what follows the last block, a number at a time.

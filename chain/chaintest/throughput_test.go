@@ -75,7 +75,8 @@ func overSim(tb testing.TB) Throughput {
 		Open: func(_ *testing.B, urls []string) chain.Blocks { return distant{c, urls[0]} }}
 }
 
-// BenchmarkSim shows how an adapter is measured. It is no adapter of a real chain, and is named so that it is not among them.
+// BenchmarkSim shows how an adapter is measured. It is no adapter of a real chain, and is named so that it is not among
+// them.
 func BenchmarkSim(b *testing.B) { overSim(b).Run(b) }
 
 func TestAnAdapterThatMissesAnythingIsNotMeasured(t *testing.T) {
@@ -101,7 +102,9 @@ func TestAnAdapterThatMissesAnythingIsNotMeasured(t *testing.T) {
 
 func TestAnswersWaitByTheirSizeAndAreCounted(t *testing.T) {
 	var waited []time.Duration
-	f := &front{node: pages(), latency: latency{small: 1, big: 2}, wait: func(_ context.Context, d time.Duration) { waited = append(waited, d) }}
+	f := &front{node: pages(), latency: latency{small: 1, big: 2}, wait: func(_ context.Context, d time.Duration) {
+		waited = append(waited, d)
+	}}
 	ask := func(path, body string) *httptest.ResponseRecorder {
 		answer := httptest.NewRecorder()
 		request := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))

@@ -13,7 +13,7 @@ func testTokenPayment(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	contract := d.contract(node)
 	payment := chain.Payment{Address: d.deposit(0), Contract: contract, Amount: bursar.Units(123_456)}
 	txID := h.Node.Pay(t, payment)[0]
@@ -31,20 +31,20 @@ func testTokenWithdrawal(t *testing.T, h Harness) {
 	if !able {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot().Base
 	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: hot}, Contract: contract, Amount: bursar.Units(1_000)})
 	d.fund(hot, d.unit)
 	before := d.balance(hot)
 	payment := chain.Payment{Address: d.outsider(), Contract: contract, Amount: bursar.Units(400)}
 	order := d.order(payment)
-	draft := d.draft(order)
-	d.wantFits(order, draft)
-	tx := d.sign(draft)
+	unsigned := d.build(order)
+	d.wantFits(order, unsigned)
+	tx := d.sign(unsigned)
 	d.broadcast(tx)
 	inclusion, _ := d.wantIncluded(d.settle(), tx.TxID)
-	if inclusion.Failed || inclusion.Fee.IsZero() || draft.Fee.Less(inclusion.Fee) {
-		t.Fatalf("inclusion is %+v, the draft's fee %s", inclusion, draft.Fee)
+	if inclusion.Failed || inclusion.Fee.IsZero() || unsigned.Fee.Less(inclusion.Fee) {
+		t.Fatalf("inclusion is %+v, the draft's fee %s", inclusion, unsigned.Fee)
 	}
 	d.wantAmount("tokens paid", node.TokenBalance(t, contract, payment.Address.Base), payment.Amount)
 	d.wantAmount("tokens left", node.TokenBalance(t, contract, hot), bursar.Units(600))
@@ -62,17 +62,18 @@ func testTokenWithdrawal(t *testing.T, h Harness) {
 	}
 }
 
-// testTokenSweepNeedsGas collects tokens from an address that holds nothing else, as the core does it: the unsigned transaction names
-// the gas, a top-up brings it, and the same order drafts.
+// testTokenSweepNeedsGas collects tokens from an address that holds nothing else, as the core does it: the unsigned
+// transaction names the gas, a top-up brings it, and the same order drafts.
 func testTokenSweepNeedsGas(t *testing.T, h Harness) {
 	node, able := h.Node.(Tokens)
 	if !able || h.Chain.Capabilities().SharedAddress {
 		return
 	}
-	d := newDesk(t, h)
+	d := newHarness(t, h)
 	contract, hot := d.contract(node), d.hot()
 	deposit := d.source[d.deposit(0).Base]
-	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract, Amount: bursar.Units(777)})
+	h.Node.Pay(t, chain.Payment{Address: bursar.Address{Base: deposit.Base}, Contract: contract,
+		Amount: bursar.Units(777)})
 	d.fund(hot.Base, d.times(d.unit, 2))
 	payment := chain.Payment{Address: bursar.Address{Base: hot.Base}, Contract: contract, Amount: bursar.Units(777)}
 	order := d.order(payment)
@@ -89,17 +90,17 @@ func testTokenSweepNeedsGas(t *testing.T, h Harness) {
 	h.Node.Mine(t, 1)
 	d.wantIncluded(d.read(), tx.TxID)
 
-	draft, tx := d.send(order)
+	unsigned, tx := d.send(order)
 	h.Node.Mine(t, 1)
 	inclusion, _ := d.wantIncluded(d.read(), tx.TxID)
 	if inclusion.Failed || inclusion.Fee.IsZero() || needs.Amount.Less(inclusion.Fee) {
-		t.Fatalf("inclusion is %+v with gas of %s, drafted %s", inclusion, needs.Amount, draft.Fee)
+		t.Fatalf("inclusion is %+v with gas of %s, drafted %s", inclusion, needs.Amount, unsigned.Fee)
 	}
 	d.wantAmount("tokens left", node.TokenBalance(t, contract, deposit.Base), bursar.Amount{})
 	d.wantAmount("tokens swept", node.TokenBalance(t, contract, hot.Base), bursar.Units(777))
 }
 
-func (d *desk) contract(node Tokens) string {
+func (d *harness) contract(node Tokens) string {
 	d.t.Helper()
 	contract := node.Token(d.t)
 	canonical, err := d.chain.ParseContract(contract)

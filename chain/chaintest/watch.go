@@ -14,18 +14,18 @@ var (
 
 // Watch is a set of addresses and of sent transactions. It is safe for concurrent use.
 type Watch struct {
-	mu     sync.Mutex
-	bases  map[string]bool
-	sent   map[string]bool
-	claims map[string]bool
-	syncs  int
-	blind  int // questions that came before the first Sync
-	onSync func(nth int)
+	mu        sync.Mutex
+	bases     map[string]bool
+	sent      map[string]bool
+	resources map[string]bool
+	syncs     int
+	blind     int // questions that came before the first Sync
+	onSync    func(nth int)
 }
 
 // NewWatch returns a watch over some bases.
 func NewWatch(bases ...string) *Watch {
-	w := &Watch{bases: map[string]bool{}, sent: map[string]bool{}, claims: map[string]bool{}}
+	w := &Watch{bases: map[string]bool{}, sent: map[string]bool{}, resources: map[string]bool{}}
 	w.Add(bases...)
 	return w
 }
@@ -49,11 +49,11 @@ func (w *Watch) AddSent(txIDs ...string) {
 }
 
 // Ask has the watch ask who uses some outputs.
-func (w *Watch) Ask(claims ...string) {
+func (w *Watch) Ask(resources ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, claim := range claims {
-		w.claims[claim] = true
+	for _, resource := range resources {
+		w.resources[resource] = true
 	}
 }
 
@@ -100,11 +100,11 @@ func (w *Watch) Sent(txID string) bool { return w.ask(w.sent, txID) }
 func (w *Watch) AsksSpends() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.claims) > 0
+	return len(w.resources) > 0
 }
 
 // Spends reports whether Ask named an output.
-func (w *Watch) Spends(claim string) bool { return w.ask(w.claims, claim) }
+func (w *Watch) Spends(resource string) bool { return w.ask(w.resources, resource) }
 
 func (w *Watch) ask(set map[string]bool, member string) bool {
 	w.mu.Lock()

@@ -92,8 +92,8 @@ func parseAddress(s string) (address, error) {
 	return a, nil
 }
 
-// lastSystemAddress is the highest of the low addresses that no key opens: precompiled contracts (EIP-1352 reserves up to
-// 0xffff; chains use up to 0x1011) and BNB Smart Chain's system contracts.
+// lastSystemAddress is the highest of the low addresses that no key opens: precompiled contracts (EIP-1352 reserves up
+// to 0xffff; chains use up to 0x1011) and BNB Smart Chain's system contracts.
 const lastSystemAddress = 0x11ff
 
 // refusal says why value sent to an address is lost, or is empty.

@@ -30,8 +30,9 @@ type caller interface {
 
 // assetProblem says why a token cannot be used, or "" if it can or nobody answers.
 func assetProblem(ctx context.Context, nodes caller, contract address, want int) string {
-	var answer text                                                                                                // an address without a contract answers "0x"
-	err := nodes.Call(ctx, "eth_call", []any{callData{To: contract.hex(), Data: "0x313ce567"}, "latest"}, &answer) // decimals()
+	var answer text // an address without a contract answers "0x"
+	err := nodes.Call(ctx, "eth_call", []any{callData{To: contract.hex(), Data: "0x313ce567"}, "latest"},
+		&answer) // decimals()
 	var answered *rpc.Error
 	switch {
 	case errors.As(err, &answered) && reverted(err):

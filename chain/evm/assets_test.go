@@ -14,8 +14,9 @@ func TestCheckAssets(t *testing.T) {
 		answer func([]any) (any, error)
 		want   string
 	}{
-		"right":          {constant("0x" + strings.Repeat("0", 63) + "6"), ""},
-		"other decimals": {constant("0x" + strings.Repeat("0", 62) + "12"), "the contract has 18 decimals and the configuration 6"},
+		"right": {constant("0x" + strings.Repeat("0", 63) + "6"), ""},
+		"other decimals": {constant("0x" + strings.Repeat("0", 62) + "12"),
+			"the contract has 18 decimals and the configuration 6"},
 		"no contract":    {constant("0x"), "no token contract answers there"},
 		"another answer": {constant("0x1234"), "no token contract answers there"},
 		"huge":           {constant("0x" + strings.Repeat("f", 64)), "decimals and the configuration 6"},

@@ -22,8 +22,8 @@ type authority struct {
 // maxAuthorizations is more than fit into a block: each costs 12,500 gas at least (EIP-7702).
 const maxAuthorizations = 1 << 15
 
-// authorities are the addresses that a transaction's authorizations were signed for. A signature is what counts: whether the
-// chain took it depends on the nonce of the moment. What nobody signed is left out.
+// authorities are the addresses that a transaction's authorizations were signed for. A signature is what counts:
+// whether the chain took it depends on the nonce of the moment. What nobody signed is left out.
 func (t *transaction) authorities() []authority {
 	if t.Kind != setCodeType || len(t.Authorizations) == 0 {
 		return nil
@@ -54,7 +54,8 @@ func signedBy(list jsontext.Value) (found []authority) {
 		r, ok3 := hexNumber(tuple.R)
 		s, ok4 := hexNumber(tuple.S)
 		parity, ok5 := hexNumber(cmp.Or(tuple.YParity, tuple.V))
-		if err != nil || !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !nonce.IsUint64() || !parity.IsUint64() || parity.Uint64() > 1 {
+		if err != nil || !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !nonce.IsUint64() || !parity.IsUint64() ||
+			parity.Uint64() > 1 {
 			continue
 		}
 		if signer, ok := recoverAuthority(chainID, to, nonce.Uint64(), byte(parity.Uint64()), r, s); ok {

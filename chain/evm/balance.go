@@ -77,8 +77,11 @@ func (c *Chain) weigh(ctx context.Context, w *scanner, m mention, before, after 
 	return nil
 }
 
-// compared asks for the balances of addresses before and after a block: the block's own endpoint first, then the others.
-func (c *Chain) compared(ctx context.Context, s source, w *scanner, of []address) (before, after []bursar.Amount, err error) {
+// compared asks for the balances of addresses before and after a block: the block's own endpoint first, then the
+// others.
+func (c *Chain) compared(
+	ctx context.Context, s source, w *scanner, of []address,
+) (before, after []bursar.Amount, err error) {
 	parent := chain.BlockRef{Height: w.out.Ref.Height - 1, Hash: w.out.Parent}
 	at := func(s *rpc.Session, ref chain.BlockRef, held *[]bursar.Amount) error {
 		return insist(func() (err error) {
@@ -105,8 +108,8 @@ func (c *Chain) compared(ctx context.Context, s source, w *scanner, of []address
 	return nil, nil, err
 }
 
-// settleState lets a block pass whose state no endpoint shows, at once where it is thrown away and else after a few tries. An
-// operator is told; what was missed is found by reconciliation.
+// settleState lets a block pass whose state no endpoint shows, at once where it is thrown away and else after a few
+// tries. An operator is told; what was missed is found by reconciliation.
 func (c *Chain) settleState(ctx context.Context, s source, w *scanner, of []address, err error) error {
 	var answered *rpc.Error
 	if !stateGone(err) && !errors.As(err, &answered) || !stateGone(err) && c.again(w.out.Ref.Hash) {
@@ -115,7 +118,8 @@ func (c *Chain) settleState(ctx context.Context, s source, w *scanner, of []addr
 	c.counts.uncompared.Add(uint64(len(of)))
 	c.log.WarnContext(ctx, "value sent by contracts in a block cannot be seen", "node", s.Name(),
 		"height", w.out.Ref.Height, "addresses", len(of), "error", err)
-	w.note(fmt.Sprintf("the balances of %d addresses of ours that it names cannot be had (%.300v); value that contracts sent them is not seen", len(of), err))
+	w.note(fmt.Sprintf("the balances of %d addresses of ours that it names cannot be had (%.300v); value that "+
+		"contracts sent them is not seen", len(of), err))
 	return nil
 }
 

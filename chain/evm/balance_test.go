@@ -42,13 +42,18 @@ func TestBalanceDifferences(t *testing.T) {
 		{"named and paid nothing", []fakeTx{mention}, 10, 10, nil},
 		{"named by a failed call", []fakeTx{failed, {to: fakeContract, input: "0x01"}}, 10, 15, nil},
 		{"not named", []fakeTx{{to: fakeContract, input: "0x12345678"}}, 10, 15, nil},
-		{"named twice in one call", []fakeTx{{to: fakeContract, input: "0x12345678" + word + word}}, 10, 15, []chain.Transfer{inner(0, 5)}},
-		{"named by two", []fakeTx{{to: fakeContract, input: "0x01"}, mention, logged}, 10, 15, []chain.Transfer{unproven(inner(1, 5))}},
-		{"with a plain payment", []fakeTx{pay, mention}, 10, 22, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), inner(1, 5)}},
+		{"named twice in one call", []fakeTx{{to: fakeContract, input: "0x12345678" + word + word}}, 10, 15,
+			[]chain.Transfer{inner(0, 5)}},
+		{"named by two", []fakeTx{{to: fakeContract, input: "0x01"}, mention, logged}, 10, 15,
+			[]chain.Transfer{unproven(inner(1, 5))}},
+		{"with a plain payment", []fakeTx{pay, mention}, 10, 22,
+			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), inner(1, 5)}},
 		{"only a plain payment", []fakeTx{pay, mention}, 10, 17, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
 		{"with a spend", []fakeTx{spend, mention}, spent + 10, 15, []chain.Transfer{inner(1, 5)}},
-		{"with a failed spend", []fakeTx{{from: fakeOurs, to: fakeStranger, value: "0x3", failed: true}, mention}, spent + 10, 18, []chain.Transfer{inner(1, 5)}},
-		{"with a payment to itself", []fakeTx{{from: fakeOurs, to: fakeOurs, value: "0x3"}, mention}, spent + 10, 18, []chain.Transfer{inner(1, 5)}},
+		{"with a failed spend", []fakeTx{{from: fakeOurs, to: fakeStranger, value: "0x3", failed: true}, mention}, spent + 10,
+			18, []chain.Transfer{inner(1, 5)}},
+		{"with a payment to itself", []fakeTx{{from: fakeOurs, to: fakeOurs, value: "0x3"}, mention}, spent + 10, 18,
+			[]chain.Transfer{inner(1, 5)}},
 		{"lost", []fakeTx{mention}, 10, 5, nil},
 	}
 	for _, test := range cases {
@@ -116,7 +121,8 @@ func TestHoldingsOfReplacedBlock(t *testing.T) {
 	if err != nil || len(held) != 1 || held[0] != bursar.Units(5) {
 		t.Fatalf("held %v, %v", held, err)
 	}
-	if held, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "", chain.BlockRef{Height: 1, Hash: fakeHash("x")}); err == nil {
+	if held, err := c.Holdings(t.Context(), []string{base(fakeOurs)}, "",
+		chain.BlockRef{Height: 1, Hash: fakeHash("x")}); err == nil {
 		t.Fatalf("held %v in a block that is not canonical", held)
 	}
 	for _, bad := range []string{"", "0x12", fakeOurs + "00"} {

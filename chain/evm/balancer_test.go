@@ -45,16 +45,17 @@ func (f *fake) shows(whole *fake, blocks int) {
 	f.final = max(blocks-4, 0)
 }
 
-// TestNodesBehindOneAddress follows a chain through an address behind which every request meets another of three nodes, one
-// of which is two blocks behind and one five. What they do not know yet is no news: no read fails, the endpoint stays in use, and every
-// block is read once, whole, in order, with what contracts paid in it.
+// TestNodesBehindOneAddress follows a chain through an address behind which every request meets another of three nodes,
+// one of which is two blocks behind and one five. What they do not know yet is no news: no read fails, the endpoint
+// stays in use, and every block is read once, whole, in order, with what contracts paid in it.
 func TestNodesBehindOneAddress(t *testing.T) {
 	t.Parallel()
 	const blocks = 40
 	whole := newFake(t)
 	var want []chain.Transfer
 	for n := 1; n <= blocks; n++ {
-		whole.add(plainPayment(), fakeTx{to: fakeContract, input: namesOurs, calls: []object{fakeCall("CALL", fakeOurs, "0x4")}})
+		whole.add(plainPayment(), fakeTx{to: fakeContract, input: namesOurs,
+			calls: []object{fakeCall("CALL", fakeOurs, "0x4")}})
 		want = append(want, transfer(fakeHash("tx", n, 0), 0, fakeOurs, 7), transfer(fakeHash("tx", n, 1), 1, fakeOurs, 4))
 	}
 	for n := range blocks + 1 {
@@ -127,8 +128,8 @@ func TestFinalizedAboveTheNewest(t *testing.T) {
 	}
 }
 
-// TestReceiptsOfAnotherBranch: receipts that were asked for by height come from a node on another branch. They are asked
-// for again, by hash.
+// TestReceiptsOfAnotherBranch: receipts that were asked for by height come from a node on another branch. They are
+// asked for again, by hash.
 func TestReceiptsOfAnotherBranch(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -143,13 +144,14 @@ func TestReceiptsOfAnotherBranch(t *testing.T) {
 		return f.usual("eth_getBlockReceipts", params)
 	}
 	blocks := f.after(t, f.open(t, nil))
-	if want := []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), tokens(1, 0, 5)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
+	if want := []chain.Transfer{transfer(id(0), 0, fakeOurs, 7),
+		tokens(1, 0, 5)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
 		t.Fatalf("got %+v, want %+v", blocks, want)
 	}
 }
 
-// TestBlocksThatAreNotThereYet: an endpoint that has not what it has said to have gives what it has, or no news near the tip;
-// far below it, that is an error, lest a chain should stand still in silence.
+// TestBlocksThatAreNotThereYet: an endpoint that has not what it has said to have gives what it has, or no news near
+// the tip; far below it, that is an error, lest a chain should stand still in silence.
 func TestBlocksThatAreNotThereYet(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -167,7 +169,8 @@ func TestBlocksThatAreNotThereYet(t *testing.T) {
 		t.Fatalf("far below the tip: %+v", blocks)
 	}
 	f.script["eth_blockNumber"] = nil
-	for name, answer := range map[string]func([]any) (any, error){"null": constant(nil), "refused": refusal(-32000, "block not found")} {
+	for name, answer := range map[string]func([]any) (any, error){"null": constant(nil),
+		"refused": refusal(-32000, "block not found")} {
 		f.script["eth_getBlockReceipts"] = answer
 		if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); err != nil || blocks != nil {
 			t.Fatalf("receipts %s: %+v, %v", name, blocks, err)
@@ -202,7 +205,8 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 		if err != nil || head.Latest != whole.at(1) {
 			t.Fatalf("%s: head %+v, %v", e.Name, head, err)
 		}
-		if b, err := c.BlockOn(t.Context(), e.Name, 2, fakeWatch()); !strings.Contains(fmt.Sprint(err), chain.ErrNoBlock.Error()) {
+		if b, err := c.BlockOn(t.Context(), e.Name, 2,
+			fakeWatch()); !strings.Contains(fmt.Sprint(err), chain.ErrNoBlock.Error()) {
 			t.Errorf("%s: a block above the head: %+v, %v", e.Name, b, err)
 		}
 	}
@@ -219,12 +223,12 @@ func TestReadersOfOneEndpoint(t *testing.T) {
 	}
 }
 
-// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their payment.
-// That refuses no order: an order that is refused is at an end.
+// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their
+// payment. That refuses no order: an order that is refused is at an end.
 func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	purse{coins: 1e18, tokens: 9}.script(f)
+	purse{native: 1e18, tokens: 9}.script(f)
 	var dryRuns atomic.Uint64
 	f.script["eth_estimateGas"] = func(params []any) (any, error) {
 		if dryRuns.Add(1)%3 != 0 {

@@ -18,7 +18,8 @@ func (nobody) Pays(string) bool       { return false }
 func (nobody) PaysFolded([]byte) bool { return false }
 func (nobody) Sent(string) bool       { return false }
 
-// busyBlock is like a block of main net: 250 transactions, two thirds of them calls with 500 bytes of data and four logs.
+// busyBlock is like a block of main net: 250 transactions, two thirds of them calls with 500 bytes of data and four
+// logs.
 func busyBlock(tb testing.TB, more ...fakeTx) (block, receipts, traces []byte) {
 	tb.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -52,7 +53,8 @@ func busyBlock(tb testing.TB, more ...fakeTx) (block, receipts, traces []byte) {
 				log["address"] = "0x" + some(20)
 			}
 			call.logs = append(call.logs, log)
-			call.calls = append(call.calls, object{"type": "CALL", "from": "0x" + some(20), "to": "0x" + some(20), "value": "0x1",
+			call.calls = append(call.calls, object{"type": "CALL", "from": "0x" + some(20), "to": "0x" + some(20),
+				"value": "0x1",
 				"input": "0x" + some(200), "output": "0x" + some(32), "gas": "0x5208", "gasUsed": "0x5208", "calls": []object{}})
 		}
 		txs = append(txs, call)

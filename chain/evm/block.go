@@ -101,8 +101,8 @@ func (b *block) check(height uint64) error {
 	return nil
 }
 
-// checkReceipts compares receipts with the block: count, order, hashes, and that their logs, which make up a bloom, fill the
-// header's.
+// checkReceipts compares receipts with the block: count, order, hashes, and that their logs, which make up a bloom,
+// fill the header's.
 func (b *block) checkReceipts(receipts []receipt, logs *bloom) error {
 	if len(receipts) != len(b.Txs) {
 		return fmt.Errorf("%w: %d receipts of %d transactions", errPartial, len(receipts), len(b.Txs))

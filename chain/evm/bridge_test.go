@@ -33,8 +33,8 @@ func stateSyncTx(kind string) fakeTx {
 	}}
 }
 
-// traced makes a block's last trace what bor shows since January 2026 (eth/tracers/state_sync_tracing_hooks.go): one outer
-// call from the system address to the state receiver, with those that the events made below it.
+// traced makes a block's last trace what bor shows since January 2026 (eth/tracers/state_sync_tracing_hooks.go): one
+// outer call from the system address to the state receiver, with those that the events made below it.
 func (b *fakeBlock) traced(calls ...object) {
 	top := object{"type": "CALL", "from": borSystem, "to": stateReceive, "value": "0x0", "calls": calls}
 	last := len(b.traces) - 1
@@ -57,9 +57,9 @@ func (f *fake) polygon(t *testing.T, way Tracing) *Chain {
 	})
 }
 
-// TestCanonicalStateSync reads a Polygon block since Madhugiri (PIP-74): the bridge's transaction is of type 0x7f, its logs
-// are in the bloom, and its trace comes in every form that versions of bor give it. Whatever shows it, tokens and POL are
-// credited once.
+// TestCanonicalStateSync reads a Polygon block since Madhugiri (PIP-74): the bridge's transaction is of type 0x7f, its
+// logs are in the bloom, and its trace comes in every form that versions of bor give it. Whatever shows it, tokens and
+// POL are credited once.
 func TestCanonicalStateSync(t *testing.T) {
 	t.Parallel()
 	pay := fakeTx{to: fakeOurs, value: "0x7", logs: []object{logTransfer(fakeStranger, fakeOurs, "7")}}
@@ -125,7 +125,8 @@ func TestStateSyncAlone(t *testing.T) {
 		}
 		b.traced(object{"type": "CALL", "from": polAddress, "to": fakeOurs, "value": "0x3"})
 		blocks := f.after(t, f.polygon(t, TraceGeth))
-		if want := []chain.Transfer{transfer(id(0), 1, fakeOurs, 3), tokens(0, 0, 9)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
+		if want := []chain.Transfer{transfer(id(0), 1, fakeOurs, 3),
+			tokens(0, 0, 9)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
 			t.Errorf("%s: got %+v, want %+v", kind, blocks[0].Transfers, want)
 		}
 	}
@@ -136,13 +137,14 @@ func TestCanonicalStateSyncIsChecked(t *testing.T) {
 	t.Parallel()
 	f, b := polygonFake(t, plainPayment(), stateSyncTx("0x7f"))
 	b.receipts[1].(object)["logs"] = []any{}
-	if blocks, err := f.polygon(t, TraceGeth).After(t.Context(), f.at(0), 10, fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) {
+	if blocks, err := f.polygon(t, TraceGeth).After(t.Context(), f.at(0), 10,
+		fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) {
 		t.Fatalf("got %+v, %v", blocks, err)
 	}
 }
 
-// TestOldStateSync reads a Polygon block below Madhugiri, whose bridge's transaction is in no root and not in the bloom, in
-// all the forms that nodes give it.
+// TestOldStateSync reads a Polygon block below Madhugiri, whose bridge's transaction is in no root and not in the
+// bloom, in all the forms that nodes give it.
 func TestOldStateSync(t *testing.T) {
 	t.Parallel()
 	bridge := fakeTx{kind: "0x0", from: zeroAddress, to: zeroAddress, free: true, logs: []object{transferLog(fakeOurs, 9)}}
@@ -152,9 +154,11 @@ func TestOldStateSync(t *testing.T) {
 		spoil func(f *fake, b *fakeBlock)
 		want  []chain.Transfer
 	}{
-		"everywhere":       {func(*fake, *fakeBlock) {}, []chain.Transfer{paid, bridged}},
-		"not traced":       {func(_ *fake, b *fakeBlock) { drop(&b.traces) }, []chain.Transfer{paid, bridged}},
-		"in receipts only": {func(_ *fake, b *fakeBlock) { b.block["transactions"] = b.block["transactions"].([]any)[:1] }, []chain.Transfer{paid, bridged}},
+		"everywhere": {func(*fake, *fakeBlock) {}, []chain.Transfer{paid, bridged}},
+		"not traced": {func(_ *fake, b *fakeBlock) { drop(&b.traces) }, []chain.Transfer{paid, bridged}},
+		"in receipts only": {func(_ *fake, b *fakeBlock) {
+			b.block["transactions"] = b.block["transactions"].([]any)[:1]
+		}, []chain.Transfer{paid, bridged}},
 		"its receipt by itself": {func(f *fake, b *fakeBlock) {
 			keep := b.receipts[1]
 			drop(&b.receipts)

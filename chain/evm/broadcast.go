@@ -102,8 +102,8 @@ func judge(err error) verdict {
 	return unknown
 }
 
-// Broadcast sends the bytes. A transaction whose nonce has been used is accepted when the node has this very one, in a block
-// or waiting; otherwise another one may stand in its place, which is an unknown outcome and no rejection.
+// Broadcast sends the bytes. A transaction whose nonce has been used is accepted when the node has this very one, in a
+// block or waiting; otherwise another one may stand in its place, which is an unknown outcome and no rejection.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if err := c.broadcast(ctx, tx); err != nil {
 		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)

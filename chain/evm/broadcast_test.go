@@ -40,7 +40,9 @@ func TestBroadcastWordings(t *testing.T) {
 		{"BNB's geth", "transaction underpriced", underpriced},
 		{"erigon", "replacement transaction underpriced", underpriced},
 		{"erigon", "fee too low", underpriced},
-		{"Nethermind", "FeeTooLow, MaxFeePerGas too low. MaxFeePerGas: 1, BaseFee: 2, MaxPriorityFeePerGas:0, Block number: 3", underpriced},
+		{"Nethermind",
+			"FeeTooLow, MaxFeePerGas too low. MaxFeePerGas: 1, BaseFee: 2, MaxPriorityFeePerGas:0, Block number: 3",
+			underpriced},
 		{"Nethermind", "FeeTooLowToCompete", underpriced},
 		{"Nethermind", "ReplacementNotAllowed", underpriced},
 		{"Besu", "Gas price below configured minimum gas price", underpriced},
@@ -95,9 +97,10 @@ func TestBroadcastOutcomes(t *testing.T) {
 		"used by itself":             {send: refusal(-32000, "nonce too low"), look: found},
 		"used by another":            {send: refusal(-32000, "nonce too low"), look: none, bad: true},
 		"used, and nobody knows how": {send: refusal(-32000, "nonce too low"), look: refusal(-32000, "no"), bad: true},
-		"cheap":                      {send: refusal(-32000, "transaction underpriced"), want: chain.ErrUnderpriced, bad: true},
-		"never":                      {send: refusal(-32000, "invalid sender"), want: chain.ErrRejected, bad: true},
-		"poor":                       {send: refusal(-32000, "insufficient funds for gas * price + value"), bad: true},
+		"cheap": {send: refusal(-32000, "transaction underpriced"), want: chain.ErrUnderpriced,
+			bad: true},
+		"never": {send: refusal(-32000, "invalid sender"), want: chain.ErrRejected, bad: true},
+		"poor":  {send: refusal(-32000, "insufficient funds for gas * price + value"), bad: true},
 	}
 	for name, test := range cases {
 		f := newFake(t)
@@ -112,7 +115,8 @@ func TestBroadcastOutcomes(t *testing.T) {
 	}
 	f := newFake(t)
 	tx.Raw = []byte{2, 2}
-	if err := f.open(t, nil).Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) || f.asked["eth_sendRawTransaction"] != 0 {
+	if err := f.open(t, nil).Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) ||
+		f.asked["eth_sendRawTransaction"] != 0 {
 		t.Errorf("other bytes than the id's: %v", err)
 	}
 }

@@ -27,8 +27,8 @@ const (
 
 var errTooDeep = errors.New("calls are deeper than the EVM lets them be")
 
-// number gives the frames of each transaction their outputs. Only frames that delivered value count, since tracers disagree
-// about others: some show calls of precompiled contracts.
+// number gives the frames of each transaction their outputs. Only frames that delivered value count, since tracers
+// disagree about others: some show calls of precompiled contracts.
 func number(frames []frame) []frame {
 	for i := range frames {
 		frames[i].output = 1
@@ -48,8 +48,8 @@ type txTrace struct {
 	why    string  // why the tracer has no result
 }
 
-// callStream reads the answer of debug_traceBlockByHash with callTracer. Inputs and outputs are skipped: anybody makes them
-// as long as they like. It implements rpc.Streamed.
+// callStream reads the answer of debug_traceBlockByHash with callTracer. Inputs and outputs are skipped: anybody makes
+// them as long as they like. It implements rpc.Streamed.
 type callStream struct {
 	traces []txTrace
 	frames []frame
@@ -101,8 +101,8 @@ type oneCall struct {
 	failed bool
 }
 
-// frame reads one frame with those below it and keeps what delivered value. What a failed frame did, and all that was done
-// below it, was undone.
+// frame reads one frame with those below it and keeps what delivered value. What a failed frame did, and all that was
+// done below it, was undone.
 func (s *callStream) frame(dec *jsontext.Decoder) (c oneCall, err error) {
 	if s.depth++; s.depth > maxDepth {
 		return c, errTooDeep
@@ -142,7 +142,13 @@ func (s *callStream) frame(dec *jsontext.Decoder) (c oneCall, err error) {
 		if len(s.frames) >= maxFrames {
 			return c, errTooMuch
 		}
-		s.frames = append(s.frames, frame{tx: len(s.traces) - 1, output: order, from: c.from, to: c.to.address, value: c.value.Amount})
+		s.frames = append(s.frames, frame{
+			tx:     len(s.traces) - 1,
+			output: order,
+			from:   c.from,
+			to:     c.to.address,
+			value:  c.value.Amount,
+		})
 	}
 	return c, nil
 }
@@ -167,8 +173,8 @@ func readString(dec *jsontext.Decoder, to *string) error {
 }
 
 // settle matches the traces with the block's transactions and keeps what they delivered. A canonical state-sync
-// transaction is traced as calls of the system address, in one outer call or, by some versions of bor, without one, which
-// callTracer cannot show; or not at all. What is not traced is left to the balances.
+// transaction is traced as calls of the system address, in one outer call or, by some versions of bor, without one,
+// which callTracer cannot show; or not at all. What is not traced is left to the balances.
 func (s *callStream) settle(d *delivered) error {
 	n := len(d.Txs)
 	if d.bridged {
@@ -192,7 +198,8 @@ func (s *callStream) settle(d *delivered) error {
 			return fmt.Errorf("trace %d: %w", i, errExternalTx)
 		}
 	}
-	if d.bridged && (len(s.traces) == n || !s.traces[n].traced || s.traces[n].why != "" || s.traces[n].from != systemAddress) {
+	if d.bridged && (len(s.traces) == n || !s.traces[n].traced || s.traces[n].why != "" ||
+		s.traces[n].from != systemAddress) {
 		d.untraced = span{n, n + 1}
 	}
 	s.frames = slices.DeleteFunc(s.frames, func(f frame) bool {

@@ -25,7 +25,8 @@ const (
 	TraceNone Tracing = "none"
 )
 
-// Token is an ERC-20 contract whose Transfer events are credited. Decimals are pinned here and compared with the contract.
+// Token is an ERC-20 contract whose Transfer events are credited. Decimals are pinned here and compared with the
+// contract.
 type Token struct {
 	Contract string
 	Decimals int
@@ -37,7 +38,8 @@ type Config struct {
 	Family  bursar.Family // "evm": chains of one family share keys and addresses
 	ChainID uint64        // EIP-155
 
-	// FinalityBlocks is how many confirmations make a block final, where nodes lack the `finalized` tag; 0 goes by the tag.
+	// FinalityBlocks is how many confirmations make a block final, where nodes lack the `finalized` tag; 0 goes by the
+	// tag.
 	FinalityBlocks uint64
 	Trace          Tracing // TraceAuto
 	Tokens         []Token
@@ -78,8 +80,8 @@ func BSC() Config {
 	}
 }
 
-// Polygon returns Polygon's proof-of-stake chain, with Tether's USDT and Circle's native USDC. Bor refuses tips below 25
-// gwei. 0x…1010 logs every native transfer once more.
+// Polygon returns Polygon's proof-of-stake chain, with Tether's USDT and Circle's native USDC. Bor refuses tips below
+// 25 gwei. 0x…1010 logs every native transfer once more.
 func Polygon() Config {
 	return Config{
 		ID: bursar.Polygon, ChainID: 137, Pace: 2 * time.Second, BumpAfter: 30, StateSync: true,

@@ -98,7 +98,13 @@ func connect(ctx context.Context, s chain.Setup, c Config) (chain.Chain, error) 
 
 // askChainID takes a private chain's id from its node.
 func askChainID(ctx context.Context, s chain.Setup) (uint64, error) {
-	client, err := rpc.New(rpc.Config{URLs: s.Node.URLs, Headers: s.Node.Headers, Version: rpc.V2, Timeout: 5 * time.Second, Log: s.Log})
+	client, err := rpc.New(rpc.Config{
+		URLs:    s.Node.URLs,
+		Headers: s.Node.Headers,
+		Version: rpc.V2,
+		Timeout: 5 * time.Second,
+		Log:     s.Log,
+	})
 	if err != nil {
 		return 0, err
 	}

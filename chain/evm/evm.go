@@ -1,8 +1,8 @@
 // Package evm reads and pays on chains that speak Ethereum's JSON-RPC: Ethereum, BNB Smart Chain, Polygon.
 //
-// It owns what such a chain's answers mean: which value a block delivered, what is final, how a payment is priced, built
-// and sent. It never holds a key, keeps no state that a restart would lose, and decides nothing by a token's name, by call
-// data or by what a transaction meant to do. Differences between the chains are fields of Config.
+// It owns what such a chain's answers mean: which value a block delivered, what is final, how a payment is priced,
+// built and sent. It never holds a key, keeps no state that a restart would lose, and decides nothing by a token's
+// name, by call data or by what a transaction meant to do. Differences between the chains are fields of Config.
 //
 // Invariants:
 //   - Only receipts with status 1 deliver anything, and only frames none of whose callers failed.
@@ -45,8 +45,8 @@ type Chain struct {
 	tries map[string]int // by block: how often its balances could not be compared
 }
 
-// manyConns lets a chain of two blocks a second be caught up with ten times as fast as it grows where each of the three answers
-// that a block takes is 400 ms away. How many are used is learnt from the latency.
+// manyConns lets a chain of two blocks a second be caught up with ten times as fast as it grows where each of the three
+// answers that a block takes is 400 ms away. How many are used is learnt from the latency.
 const manyConns = 48
 
 // New returns the chain that cfg describes, read through nodes. It sends nothing: a node that is down or serves another

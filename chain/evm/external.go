@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// sent tells a transaction of ours from one that somebody else made with a key of ours. frames are those of the transaction
-// and of the ones behind it.
+// sent tells a transaction of ours from one that somebody else made with a key of ours. frames are those of the
+// transaction and of the ones behind it.
 func (w *scanner) sent(i int, frames []frame) {
 	tx, r := &w.Txs[i], &w.receipts[i]
 	id := tx.Hash.String()
@@ -21,8 +21,9 @@ func (w *scanner) sent(i int, frames []frame) {
 	}
 	if base := w.pays(tx.From); base != "" {
 		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
-			TxID: id, Base: base, Reservations: w.claims(i, tx.From, base), Payments: w.outflow(i, tx.From, framesOf(i, frames)),
-			Failed: !r.succeeded(), Fee: r.fee(),
+			TxID: id, Base: base, Reservations: w.resources(i, tx.From, base),
+			Payments: w.outflow(i, tx.From, framesOf(i, frames)),
+			Failed:   !r.succeeded(), Fee: r.fee(),
 		})
 	}
 	w.delegated(i, framesOf(i, frames))
@@ -37,8 +38,8 @@ func framesOf(i int, frames []frame) []frame {
 	return frames[:n]
 }
 
-// paidOut is what a transaction of ours moved of the token that it calls, by the token's own events. It is nil where another
-// thing than a token is called: what a successful transaction says to pay of the native asset is paid.
+// paidOut is what a transaction of ours moved of the token that it calls, by the token's own events. It is nil where
+// another thing than a token is called: what a successful transaction says to pay of the native asset is paid.
 //
 // What the call returned proves nothing: some tokens return nothing, and USDT on Tron returns false where it has paid.
 func (w *scanner) paidOut(i int) []chain.Payment {
@@ -54,8 +55,8 @@ func (w *scanner) paidOut(i int) []chain.Payment {
 	return []chain.Payment{}
 }
 
-// outflow is what left an address in a transaction for other addresses: its own value if the address made it, value that code
-// of the address sent, and Transfer events of listed tokens.
+// outflow is what left an address in a transaction for other addresses: its own value if the address made it, value
+// that code of the address sent, and Transfer events of listed tokens.
 func (w *scanner) outflow(i int, from address, frames []frame) []chain.Payment {
 	if !w.receipts[i].succeeded() {
 		return nil
@@ -81,24 +82,24 @@ func (w *scanner) addTokens(all *chain.Gathered, i int, from address) {
 	}
 }
 
-// claims are the nonces of an address that a transaction used up: its own, also where it failed, and those of the
+// resources are the nonces of an address that a transaction used up: its own, also where it failed, and those of the
 // authorizations that the address signed (EIP-7702).
-func (w *scanner) claims(i int, of address, base string) (claims []string) {
-	claim := func(nonce uint64) { claims = append(claims, base+"/"+strconv.FormatUint(nonce, 10)) }
+func (w *scanner) resources(i int, of address, base string) (resources []string) {
+	reserve := func(nonce uint64) { resources = append(resources, base+"/"+strconv.FormatUint(nonce, 10)) }
 	tx := &w.Txs[i]
 	if tx.From == of {
-		claim(uint64(tx.Nonce))
+		reserve(uint64(tx.Nonce))
 	}
 	for _, a := range tx.authorities() {
 		if a.address == of {
-			claim(a.nonce)
+			reserve(a.nonce)
 		}
 	}
-	return claims
+	return resources
 }
 
-// delegated tells what happened to addresses of ours in a transaction that somebody else sent: an authorization that our key
-// signed, or value that left an address of ours through code that such a one put there.
+// delegated tells what happened to addresses of ours in a transaction that somebody else sent: an authorization that
+// our key signed, or value that left an address of ours through code that such a one put there.
 func (w *scanner) delegated(i int, frames []frame) {
 	sender := w.Txs[i].From
 	var found []address
@@ -123,14 +124,14 @@ func (w *scanner) delegated(i int, frames []frame) {
 	for _, a := range found {
 		base := w.pays(a)
 		w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
-			TxID: w.Txs[i].Hash.String(), Base: base, Reservations: w.claims(i, a, base), Payments: w.outflow(i, a, frames),
+			TxID: w.Txs[i].Hash.String(), Base: base, Reservations: w.resources(i, a, base), Payments: w.outflow(i, a, frames),
 			Failed: !w.receipts[i].succeeded(),
 		})
 	}
 }
 
-// taken notes tokens that left an address of ours without a transaction of its key: by an allowance, or by the token's issuer.
-// It is an anomaly and no external spend, for a contract says it and no signature of ours.
+// taken notes tokens that left an address of ours without a transaction of its key: by an allowance, or by the token's
+// issuer. It is an anomaly and no external spend, for a contract says it and no signature of ours.
 func (w *scanner) taken(i int) {
 	for _, e := range w.receipts[i].tokens {
 		if e.odd || e.from == w.Txs[i].From || e.from == e.to || e.amount.IsZero() {

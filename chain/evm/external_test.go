@@ -49,29 +49,37 @@ type externalCase struct {
 func externalCases() []externalCase {
 	id, ours := fakeHash("tx", 1, 0), base(fakeOurs)
 	spend := func(fee uint64, payments ...chain.Payment) []chain.ExternalSpend {
-		return []chain.ExternalSpend{{TxID: id, Base: ours, Reservations: []string{ours + "/7"}, Payments: payments, Fee: bursar.Units(fee)}}
+		return []chain.ExternalSpend{{TxID: id, Base: ours, Reservations: []string{ours + "/7"}, Payments: payments,
+			Fee: bursar.Units(fee)}}
 	}
 	failed := spend(fakeFee)
 	failed[0].Failed = true
 	return []externalCase{
-		{"a payment", fakeTx{from: fakeOurs, nonce: 7, to: fakeStranger, value: "0x5"}, spend(plainGas*2*gwei, paid(fakeStranger, "", 5)), nil},
-		{"a payment to itself", fakeTx{from: fakeOurs, nonce: 7, to: fakeOurs, value: "0x5"}, spend(plainGas * 2 * gwei), nil},
-		{"a failed call", fakeTx{from: fakeOurs, nonce: 7, to: fakeContract, value: "0x5", input: "0x01", failed: true}, failed, nil},
-		{"a creation", fakeTx{from: fakeOurs, nonce: 7, contract: fakeContract, value: "0x5", input: "0x01"}, spend(fakeFee, paid(fakeContract, "", 5)), nil},
+		{"a payment", fakeTx{from: fakeOurs, nonce: 7, to: fakeStranger, value: "0x5"},
+			spend(plainGas*2*gwei, paid(fakeStranger, "", 5)), nil},
+		{"a payment to itself", fakeTx{from: fakeOurs, nonce: 7, to: fakeOurs, value: "0x5"},
+			spend(plainGas * 2 * gwei), nil},
+		{"a failed call", fakeTx{from: fakeOurs, nonce: 7, to: fakeContract, value: "0x5", input: "0x01", failed: true},
+			failed, nil},
+		{"a creation", fakeTx{from: fakeOurs, nonce: 7, contract: fakeContract, value: "0x5", input: "0x01"},
+			spend(fakeFee, paid(fakeContract, "", 5)), nil},
 		{"tokens, some of them twice to one receiver, and some of ours to ourselves", fakeTx{
 			from: fakeOurs, nonce: 7, to: fakeContract, input: "0x01", logs: []object{
 				movedLog(fakeOurs, fakeStranger, 3), movedLog(fakeOurs, fakeOther, 4), movedLog(fakeOurs, fakeStranger, 5),
 				movedLog(fakeOurs, fakeOurs, 6), movedLog(fakeStranger, fakeOther, 8),
 			}}, spend(fakeFee, paid(fakeStranger, fakeToken, 8), paid(fakeOther, fakeToken, 4)), nil},
 		{"what a contract passes on is not ours", fakeTx{
-			from: fakeOurs, nonce: 7, to: fakeContract, value: "0x5", input: "0x01", calls: []object{fakeCall("CALL", fakeStranger, "0x4")},
+			from: fakeOurs, nonce: 7, to: fakeContract, value: "0x5", input: "0x01",
+			calls: []object{fakeCall("CALL", fakeStranger, "0x4")},
 		}, spend(fakeFee, paid(fakeContract, "", 5)), nil},
 		{"value that code at our address sends", fakeTx{
 			to: fakeOurs, input: "0x01", calls: []object{fakeCallBy(fakeOurs, fakeStranger, "0x6")},
 		}, []chain.ExternalSpend{{TxID: id, Base: ours, Payments: []chain.Payment{paid(fakeStranger, "", 6)}}}, nil},
-		{"tokens that are taken from us", fakeTx{to: fakeToken, input: "0x01", logs: []object{movedLog(fakeOurs, fakeContract, 2_500_000)}}, nil,
+		{"tokens that are taken from us", fakeTx{to: fakeToken, input: "0x01",
+			logs: []object{movedLog(fakeOurs, fakeContract, 2_500_000)}}, nil,
 			[]string{"2.5 of this token left our address " + ours}},
-		{"nothing that is taken from us", fakeTx{to: fakeToken, input: "0x01", logs: []object{movedLog(fakeOurs, fakeContract, 0)}}, nil, nil},
+		{"nothing that is taken from us", fakeTx{to: fakeToken, input: "0x01",
+			logs: []object{movedLog(fakeOurs, fakeContract, 0)}}, nil, nil},
 	}
 }
 
@@ -92,7 +100,8 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.odd)
 			}
 			for i, words := range test.odd {
-				if o := b.Anomalies[i]; !strings.Contains(o.What, words) || o.Contract != base(fakeToken) || o.TxID != fakeHash("tx", 1, 0) {
+				if o := b.Anomalies[i]; !strings.Contains(o.What, words) || o.Contract != base(fakeToken) ||
+					o.TxID != fakeHash("tx", 1, 0) {
 					t.Fatalf("anomaly %+v, want %q", o, words)
 				}
 			}
@@ -100,8 +109,8 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 	}
 }
 
-// An authorization that our key signed (EIP-7702) is an external spend anyone who sends it: it uses up a nonce of ours and lets
-// code dispose of the address. The digest and the signature are go-ethereum's own.
+// An authorization that our key signed (EIP-7702) is an external spend anyone who sends it: it uses up a nonce of ours
+// and lets code dispose of the address. The digest and the signature are go-ethereum's own.
 func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	t.Parallel()
 	key, err := crypto.ToECDSA(crypto.Keccak256([]byte("a hot key")))
@@ -127,8 +136,10 @@ func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	f.add(
 		fakeTx{kind: "0x4", to: fakeContract, input: "0x01", allows: []types.SetCodeAuthorization{forged}},
 		fakeTx{kind: "0x4", to: fakeContract, input: "0x01", allows: []types.SetCodeAuthorization{allow(3)}, failed: true},
-		fakeTx{kind: "0x4", to: fakeContract, input: "0x01", from: hot.Hex(), nonce: 4, allows: []types.SetCodeAuthorization{allow(5)}},
-		fakeTx{kind: "0x2", to: fakeContract, input: "0x01", allows: []types.SetCodeAuthorization{allow(6)}}, // another type has none
+		fakeTx{kind: "0x4", to: fakeContract, input: "0x01", from: hot.Hex(), nonce: 4,
+			allows: []types.SetCodeAuthorization{allow(5)}},
+		fakeTx{kind: "0x2", to: fakeContract, input: "0x01",
+			allows: []types.SetCodeAuthorization{allow(6)}}, // another type has none
 	)
 	blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 10, chaintest.NewWatch(hot.Hex()))
 	if err != nil {
@@ -136,7 +147,8 @@ func TestAnAuthorizationOfOursIsAnExternalSpend(t *testing.T) {
 	}
 	want := []chain.ExternalSpend{
 		{TxID: fakeHash("tx", 1, 1), Base: hot.Hex(), Reservations: []string{hot.Hex() + "/3"}, Failed: true},
-		{TxID: fakeHash("tx", 1, 2), Base: hot.Hex(), Reservations: []string{hot.Hex() + "/4", hot.Hex() + "/5"}, Fee: bursar.Units(fakeFee)},
+		{TxID: fakeHash("tx", 1, 2), Base: hot.Hex(), Reservations: []string{hot.Hex() + "/4", hot.Hex() + "/5"},
+			Fee: bursar.Units(fakeFee)},
 	}
 	if !reflect.DeepEqual(blocks[0].ExternalSpends, want) {
 		t.Fatalf("got  %+v\nwant %+v", blocks[0].ExternalSpends, want)
@@ -149,11 +161,13 @@ func TestDeliveredIsWhatTheEventsSay(t *testing.T) {
 	f := newFake(t)
 	asked := "0xa9059cbb"
 	f.add(
-		fakeTx{from: fakeOurs, to: fakeToken, input: asked, logs: []object{movedLog(fakeOurs, fakeStranger, 97), movedLog(fakeOurs, fakeContract, 3)}},
+		fakeTx{from: fakeOurs, to: fakeToken, input: asked,
+			logs: []object{movedLog(fakeOurs, fakeStranger, 97), movedLog(fakeOurs, fakeContract, 3)}},
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked},
 		fakeTx{from: fakeOurs, to: fakeToken, input: asked, failed: true},
 		fakeTx{from: fakeOurs, to: fakeStranger, value: "0x5"},
-		fakeTx{from: fakeOurs, to: fakeToken, input: asked, logs: []object{movedLog(fakeStranger, fakeStranger, 97), movedLog(fakeStranger, fakeOurs, 97)}},
+		fakeTx{from: fakeOurs, to: fakeToken, input: asked,
+			logs: []object{movedLog(fakeStranger, fakeStranger, 97), movedLog(fakeStranger, fakeOurs, 97)}},
 	)
 	watch := fakeWatch()
 	for i := range 5 {

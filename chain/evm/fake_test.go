@@ -167,7 +167,8 @@ func nullable(text string) any {
 
 func (b *fakeBlock) tx(height, i int, tx fakeTx) object {
 	whole := object{
-		"type": or(tx.kind, "0x2"), "nonce": quantity(tx.nonce).hex(), "hash": fakeHash("tx", height, i), "blockHash": b.block["hash"],
+		"type": or(tx.kind, "0x2"), "nonce": quantity(tx.nonce).hex(), "hash": fakeHash("tx", height, i),
+		"blockHash":        b.block["hash"],
 		"transactionIndex": quantity(i).hex(), "from": or(tx.from, fakeStranger), "to": nullable(tx.to),
 		"value": or(tx.value, "0x0"), "input": or(tx.input, "0x"), "unheardOf": object{"of": []int{1}},
 	}
@@ -218,7 +219,8 @@ func fillBloom(logs *bloom, log object) {
 
 func (b *fakeBlock) trace(height, i int, tx fakeTx) {
 	top := object{
-		"type": "CALL", "from": or(tx.from, fakeStranger), "to": nullable(or(tx.to, tx.contract)), "value": or(tx.value, "0x0"),
+		"type": "CALL", "from": or(tx.from, fakeStranger), "to": nullable(or(tx.to, tx.contract)),
+		"value": or(tx.value, "0x0"),
 		"calls": tx.calls,
 	}
 	if tx.failed {
@@ -233,7 +235,8 @@ func (b *fakeBlock) flatten(tx int, frame object, path []int) {
 	hash := b.traces[tx].(object)["txHash"]
 	action := object{"from": frame["from"], "to": frame["to"], "value": frame["value"]}
 	flat := object{
-		"blockHash": b.block["hash"], "transactionHash": hash, "transactionPosition": tx, "traceAddress": path, "action": action,
+		"blockHash": b.block["hash"], "transactionHash": hash, "transactionPosition": tx, "traceAddress": path,
+		"action": action,
 	}
 	switch kind := frame["type"].(string); kind {
 	case "CREATE", "CREATE2":
@@ -273,5 +276,6 @@ func topicOf(a string) string { return "0x" + strings.Repeat("0", 24) + a[2:] }
 
 // transfer is what is expected of one.
 func transfer(id string, output uint32, to string, amount uint64) chain.Transfer {
-	return chain.Transfer{TxID: id, Output: output, Address: bursar.Address{Base: base(to)}, Amount: bursar.Units(amount), Internal: output > 0}
+	return chain.Transfer{TxID: id, Output: output, Address: bursar.Address{Base: base(to)}, Amount: bursar.Units(amount),
+		Internal: output > 0}
 }

@@ -24,21 +24,27 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 	receipt := func(b *fakeBlock) object { return b.receipts[0].(object) }
 	log := func(b *fakeBlock) object { return b.receipts[1].(object)["logs"].([]any)[0].(object) }
 	cases := map[string]func(f *fake, b *fakeBlock){
-		"no receipts":                  func(_ *fake, b *fakeBlock) { b.receipts = nil },
-		"half of the receipts":         func(_ *fake, b *fakeBlock) { b.receipts = b.receipts[:1] },
-		"receipts twice":               func(_ *fake, b *fakeBlock) { b.receipts = append(b.receipts, b.receipts...) },
-		"receipts in another order":    func(_ *fake, b *fakeBlock) { b.receipts[0], b.receipts[1] = b.receipts[1], b.receipts[0] },
-		"receipt of another block":     func(_ *fake, b *fakeBlock) { receipt(b)["blockHash"] = fakeHash("other") },
-		"receipt without status":       func(_ *fake, b *fakeBlock) { receipt(b)["status"] = nil },
-		"receipt with status 2":        func(_ *fake, b *fakeBlock) { receipt(b)["status"] = "0x2" },
-		"receipt at another place":     func(_ *fake, b *fakeBlock) { receipt(b)["transactionIndex"] = "0x1" },
-		"logs left out":                func(_ *fake, b *fakeBlock) { b.receipts[1].(object)["logs"] = []any{} },
-		"a log with a gap before":      func(_ *fake, b *fakeBlock) { b.receipts[1].(object)["logs"].([]any)[1].(object)["logIndex"] = "0x99" },
-		"log of another transaction":   func(_ *fake, b *fakeBlock) { log(b)["transactionHash"] = fakeHash("other") },
-		"removed log":                  func(_ *fake, b *fakeBlock) { log(b)["removed"] = true },
-		"another block":                func(_ *fake, b *fakeBlock) { b.block["number"] = "0x7" },
-		"no transactions":              func(_ *fake, b *fakeBlock) { b.block["transactions"] = []any{} },
-		"hashes only":                  func(_ *fake, b *fakeBlock) { b.block["transactions"] = []string{fakeHash("tx", 1, 0)} },
+		"no receipts":          func(_ *fake, b *fakeBlock) { b.receipts = nil },
+		"half of the receipts": func(_ *fake, b *fakeBlock) { b.receipts = b.receipts[:1] },
+		"receipts twice":       func(_ *fake, b *fakeBlock) { b.receipts = append(b.receipts, b.receipts...) },
+		"receipts in another order": func(_ *fake, b *fakeBlock) {
+			b.receipts[0], b.receipts[1] = b.receipts[1], b.receipts[0]
+		},
+		"receipt of another block": func(_ *fake, b *fakeBlock) { receipt(b)["blockHash"] = fakeHash("other") },
+		"receipt without status":   func(_ *fake, b *fakeBlock) { receipt(b)["status"] = nil },
+		"receipt with status 2":    func(_ *fake, b *fakeBlock) { receipt(b)["status"] = "0x2" },
+		"receipt at another place": func(_ *fake, b *fakeBlock) { receipt(b)["transactionIndex"] = "0x1" },
+		"logs left out":            func(_ *fake, b *fakeBlock) { b.receipts[1].(object)["logs"] = []any{} },
+		"a log with a gap before": func(_ *fake, b *fakeBlock) {
+			b.receipts[1].(object)["logs"].([]any)[1].(object)["logIndex"] = "0x99"
+		},
+		"log of another transaction": func(_ *fake, b *fakeBlock) { log(b)["transactionHash"] = fakeHash("other") },
+		"removed log":                func(_ *fake, b *fakeBlock) { log(b)["removed"] = true },
+		"another block":              func(_ *fake, b *fakeBlock) { b.block["number"] = "0x7" },
+		"no transactions":            func(_ *fake, b *fakeBlock) { b.block["transactions"] = []any{} },
+		"hashes only": func(_ *fake, b *fakeBlock) {
+			b.block["transactions"] = []string{fakeHash("tx", 1, 0)}
+		},
 		"transactions where none are":  func(_ *fake, b *fakeBlock) { b.block["transactionsRoot"] = emptyRoot.String() },
 		"transaction of another block": func(_ *fake, b *fakeBlock) { first(b)["blockHash"] = fakeHash("other") },
 		"transaction at another place": func(_ *fake, b *fakeBlock) { first(b)["transactionIndex"] = "0x5" },
@@ -71,7 +77,8 @@ func TestRewardTracesAreNothing(t *testing.T) {
 		"action": object{"author": fakeOurs, "value": "0x9", "rewardType": "block"},
 	})
 	blocks := f.after(t, f.open(t, func(cfg *Config) { cfg.Trace = TraceParity }))
-	if want := []chain.Transfer{transfer(fakeHash("tx", 1, 0), 0, fakeOurs, 7)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
+	if want := []chain.Transfer{transfer(fakeHash("tx", 1, 0), 0, fakeOurs,
+		7)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
 		t.Fatalf("got %+v", blocks[0].Transfers)
 	}
 }
@@ -81,11 +88,13 @@ func TestNodesWithoutMethods(t *testing.T) {
 	t.Parallel()
 	gone := refusal(-32601, "the method does not exist/is not available")
 	cases := map[string]map[string]func([]any) (any, error){
-		"all methods":        {},
-		"no block receipts":  {"eth_getBlockReceipts": gone},
-		"no geth traces":     {"debug_traceBlockByHash": gone},
-		"refused in words":   {"debug_traceBlockByHash": refusal(-32000, "Method debug_traceBlockByHash is not supported on this plan")},
-		"forgotten in state": {"debug_traceBlockByHash": refusal(-32000, "required historical state unavailable (reexec=128)")},
+		"all methods":       {},
+		"no block receipts": {"eth_getBlockReceipts": gone},
+		"no geth traces":    {"debug_traceBlockByHash": gone},
+		"refused in words": {"debug_traceBlockByHash": refusal(-32000,
+			"Method debug_traceBlockByHash is not supported on this plan")},
+		"forgotten in state": {"debug_traceBlockByHash": refusal(-32000,
+			"required historical state unavailable (reexec=128)")},
 	}
 	for name, script := range cases {
 		t.Run(name, func(t *testing.T) {

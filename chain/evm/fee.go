@@ -12,9 +12,9 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// tokenGas is what a token payment is quoted at while the hot address holds nothing for the node to estimate one: more than
-// USDT needs for a new holder (about 65,000). With Glamsterdam a new holder's slot costs 97,920 gas in place of 20,000
-// (EIP-8037, 64 bytes at 1,530).
+// tokenGas is what a token payment is quoted at while the hot address holds nothing for the node to estimate one: more
+// than USDT needs for a new holder (about 65,000). With Glamsterdam a new holder's slot costs 97,920 gas in place of
+// 20,000 (EIP-8037, 64 bytes at 1,530).
 const (
 	tokenGas            = 90_000
 	glamsterdamTokenGas = 170_000
@@ -76,8 +76,8 @@ func (c *Chain) readMarket(requests []*rpc.Request, latest *header, tip *wei) (m
 	return m, nil
 }
 
-// offer is twice the base fee and a tip, within the configured caps: six full blocks in a row may pass before the base fee
-// has doubled.
+// offer is twice the base fee and a tip, within the configured caps: six full blocks in a row may pass before the base
+// fee has doubled.
 func (c *Chain) offer(m market) (price, error) {
 	tip := least(most(m.tip, c.cfg.MinTip), c.cfg.MaxTip)
 	doubled, err := bursar.Sum(m.base, m.base, tip)
@@ -97,8 +97,8 @@ func capped(p price, limit bursar.Amount, m market) (price, error) {
 	return p, nil
 }
 
-// exact offers a price that is paid in full, so that a plain payment can empty an address to the last wei: what lies above
-// the base fee is all tip. A quarter above the base fee lasts two full blocks.
+// exact offers a price that is paid in full, so that a plain payment can empty an address to the last wei: what lies
+// above the base fee is all tip. A quarter above the base fee lasts two full blocks.
 func (c *Chain) exact(m market) (price, error) {
 	quarter, _ := m.base.Div(4)
 	p, err := c.offer(m)
@@ -114,7 +114,8 @@ func (c *Chain) exact(m market) (price, error) {
 	return p, err
 }
 
-// raised is the least that nodes take in place of an offer: both prices an eighth higher (geth and others ask for a tenth).
+// raised is the least that nodes take in place of an offer: both prices an eighth higher (geth and others ask for a
+// tenth).
 func (p price) raised() (price, error) {
 	raise := func(a bursar.Amount) (bursar.Amount, error) {
 		eighth, _ := a.Div(8)
@@ -139,8 +140,8 @@ func most(a, b bursar.Amount) bursar.Amount {
 	return a
 }
 
-// Quote returns gas times price as an unsigned transaction would offer them now. A token payment that the hot address cannot make yet is
-// estimated with what it holds, and quoted at 90,000 gas at least.
+// Quote returns gas times price as an unsigned transaction would offer them now. A token payment that the hot address
+// cannot make yet is estimated with what it holds, and quoted at 90,000 gas at least.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, payment)
 	if err != nil {
@@ -179,9 +180,12 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 	return p.most.Mul(gas)
 }
 
-// quotedGas estimates from the hot address. One that holds too little to pay would make any estimate fail, so a UTXO payment
-// is estimated without its value then, and a token payment with what there is; that counts as a usual one at least.
-func (c *Chain) quotedGas(ctx context.Context, s *rpc.Session, payment chain.Payment, call call, usual uint64) (uint64, error) {
+// quotedGas estimates from the hot address. One that holds too little to pay would make any estimate fail, so a UTXO
+// payment is estimated without its value then, and a token payment with what there is; that counts as a usual one at
+// least.
+func (c *Chain) quotedGas(
+	ctx context.Context, s *rpc.Session, payment chain.Payment, call call, usual uint64,
+) (uint64, error) {
 	held, err := balancesAt(ctx, s, "latest", payment.Contract, []address{c.hot})
 	if err != nil {
 		return 0, err
@@ -237,8 +241,8 @@ func (r *Rules) callOf(payment chain.Payment) (call, error) {
 	return call{to: contract, data: transferData(to, payment.Amount)}, nil
 }
 
-// dryRuns is how often a call must revert before it is taken to fail. Behind one URL there may be several nodes, of which
-// some have not yet seen the tokens that are to be paid; the order of a call that fails is at an end.
+// dryRuns is how often a call must revert before it is taken to fail. Behind one URL there may be several nodes, of
+// which some have not yet seen the tokens that are to be paid; the order of a call that fails is at an end.
 const dryRuns = 6
 
 // estimate asks for the gas of a call and adds a fifth where code runs. A call that fails can never be paid.

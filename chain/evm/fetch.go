@@ -23,8 +23,9 @@ var (
 
 func decode(raw []byte, out any) error { return json.Unmarshal(raw, out) }
 
-// After returns as many blocks as memory allows. While catching up several endpoints may answer: every block is asked for
-// by hash or checked by it, and follows the one before. An endpoint that is behind last has no news, which is no error.
+// After returns as many blocks as memory allows. While catching up several endpoints may answer: every block is asked
+// for by hash or checked by it, and follows the one before. An endpoint that is behind last has no news, which is no
+// error.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := c.after(ctx, last, limit, watch)
 	if err != nil {
@@ -43,9 +44,10 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 		return nil, err
 	}
 	n := c.nodes.Window(int(min(uint64(limit), tip-last.Height)))
-	held, err := rpc.Fetch(ctx, s, n, last.Height+uint64(n), func(ctx context.Context, s *rpc.Session, i int) (*delivered, error) {
-		return c.fetch(ctx, source{s, false}, last.Height+1+uint64(i))
-	})
+	held, err := rpc.Fetch(ctx, s, n, last.Height+uint64(n),
+		func(ctx context.Context, s *rpc.Session, i int) (*delivered, error) {
+			return c.fetch(ctx, source{s, false}, last.Height+1+uint64(i))
+		})
 	if errors.Is(err, errAbsent) && tip-last.Height <= nearTip {
 		return nil, nil
 	}

@@ -16,7 +16,7 @@ import (
 // failed transaction arrives.
 func FuzzBlock(f *testing.F) {
 	node := newFake(f)
-	for _, test := range append(append(coinCases(), contractCases()...), tokenCases()...) {
+	for _, test := range append(append(nativeCases(), contractCases()...), tokenCases()...) {
 		b := node.add(test.txs...)
 		f.Add(marshal(f, b.block), marshal(f, b.receipts), marshal(f, b.traces), marshal(f, b.flat))
 	}
@@ -92,7 +92,8 @@ func FuzzTransferEvent(f *testing.F) {
 		}
 		value := wordOf(amount)
 		data, err := e.Data.bytes(nil)
-		if err != nil || !bytes.Equal(data, value[:]) || !bytes.Equal(e.Topics[1][12:], from[:]) || !bytes.Equal(e.Topics[2][12:], to[:]) || len(e.Topics) != 3 {
+		if err != nil || !bytes.Equal(data, value[:]) || !bytes.Equal(e.Topics[1][12:], from[:]) ||
+			!bytes.Equal(e.Topics[2][12:], to[:]) || len(e.Topics) != 3 {
 			t.Fatalf("%s is taken for %s to %s", raw, amount, to)
 		}
 	})

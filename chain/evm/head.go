@@ -20,8 +20,9 @@ const (
 
 var errSyncing = errors.New("the node is still syncing")
 
-// Head returns the newest block, and the newest final one by the configured measure: the node's `finalized` tag or a number
-// of confirmations. While a node has no finalized block, Final is zero: that means waiting, and never another measure.
+// Head returns the newest block, and the newest final one by the configured measure: the node's `finalized` tag or a
+// number of confirmations. While a node has no finalized block, Final is zero: that means waiting, and never another
+// measure.
 func (c *Chain) Head(ctx context.Context) (chain.Head, error) {
 	if c.several && c.heads.Add(1)%surveyEvery == 1 {
 		// What it finds is acted upon inside; when no node answers, Pin says so better.
@@ -50,7 +51,8 @@ func (c *Chain) head(ctx context.Context, s *rpc.Session) (chain.Head, error) {
 		{Method: "eth_getBlockByNumber", Params: []any{"latest", false}, Out: &latest},
 	}
 	if c.cfg.FinalityBlocks == 0 {
-		requests = append(requests, &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{"finalized", false}, Out: &tagged})
+		requests = append(requests, &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{"finalized", false},
+			Out: &tagged})
 	}
 	if err := s.Batch(ctx, requests); err != nil {
 		return chain.Head{}, err
@@ -90,7 +92,8 @@ func (c *Chain) deepBlock(ctx context.Context, s *rpc.Session, latest header) (c
 	return headerAt(ctx, s, uint64(latest.Number)+1-c.cfg.FinalityBlocks)
 }
 
-// farBehind reads the answer of eth_syncing: false, or an object with numbers. A node that only fills indexes is at the tip.
+// farBehind reads the answer of eth_syncing: false, or an object with numbers. A node that only fills indexes is at the
+// tip.
 func farBehind(answer jsontext.Value) bool {
 	var progress struct {
 		Current *quantity `json:"currentBlock"`
@@ -130,7 +133,8 @@ func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	return headerAt(ctx, s, height)
 }
 
-// Find returns the canonical block that holds a transaction, or chain.ErrNoBlock; what is no transaction hash is in none.
+// Find returns the canonical block that holds a transaction, or chain.ErrNoBlock; what is no transaction hash is in
+// none.
 func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	id, err := parseHash(txID)
 	if err != nil {

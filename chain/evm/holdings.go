@@ -10,9 +10,11 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Holdings asks one node for all balances in the state of the given block, which must be canonical and whose state the node
-// must still have: nodes that are no archives keep about the last hundred blocks.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+// Holdings asks one node for all balances in the state of the given block, which must be canonical and whose state the
+// node must still have: nodes that are no archives keep about the last hundred blocks.
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	addresses := make([]address, len(bases))
 	for i, base := range bases {
 		var err error
@@ -45,10 +47,12 @@ type byHash struct {
 	Canonical bool   `json:"requireCanonical"`
 }
 
-// balances asks by block hash; where an endpoint does not take that form, by height, and makes sure that the block still
-// stands there afterwards. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal object", a plan's words), so
-// any answer counts as one that does not say that block or state are missing.
-func (c *Chain) balances(ctx context.Context, s *rpc.Session, at chain.BlockRef, contract string, of []address) ([]bursar.Amount, error) {
+// balances asks by block hash; where an endpoint does not take that form, by height, and makes sure that the block
+// still stands there afterwards. Refusals are worded in many ways (-32602, -32000 "cannot unmarshal object", a plan's
+// words), so any answer counts as one that does not say that block or state are missing.
+func (c *Chain) balances(
+	ctx context.Context, s *rpc.Session, at chain.BlockRef, contract string, of []address,
+) ([]bursar.Amount, error) {
 	var refused error
 	if !c.forms.refuses(s.Name()) {
 		held, err := balancesAt(ctx, s, byHash{at.Hash, true}, contract, of)
@@ -76,12 +80,14 @@ func (c *Chain) balances(ctx context.Context, s *rpc.Session, at chain.BlockRef,
 }
 
 // balancesAt asks for balances in the state that a block parameter names.
-func balancesAt(ctx context.Context, s *rpc.Session, state any, contract string, of []address) ([]bursar.Amount, error) {
-	coins, tokens := make([]wei, len(of)), make([]word, len(of))
+func balancesAt(
+	ctx context.Context, s *rpc.Session, state any, contract string, of []address,
+) ([]bursar.Amount, error) {
+	native, tokens := make([]wei, len(of)), make([]word, len(of))
 	requests := make([]*rpc.Request, len(of))
 	for i, a := range of {
 		if contract == "" {
-			requests[i] = &rpc.Request{Method: "eth_getBalance", Params: []any{a.hex(), state}, Out: &coins[i]}
+			requests[i] = &rpc.Request{Method: "eth_getBalance", Params: []any{a.hex(), state}, Out: &native[i]}
 			continue
 		}
 		call := callData{To: contract, Data: balanceData(a)}
@@ -96,7 +102,7 @@ func balancesAt(ctx context.Context, s *rpc.Session, state any, contract string,
 		if err == nil && contract != "" {
 			held[i], err = tokens[i].amount()
 		} else {
-			held[i] = coins[i].Amount
+			held[i] = native[i].Amount
 		}
 		if err != nil {
 			return nil, fmt.Errorf("balance of %s: %w", of[i], err)

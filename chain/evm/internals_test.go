@@ -14,8 +14,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// TestContractPayments lets a real contract pay one of our addresses in every way a contract can, and reads it with both
-// tracers and by balances. Whatever way it is read, the sum is what the node says the address holds.
+// TestContractPayments lets a real contract pay one of our addresses in every way a contract can, and reads it with
+// both tracers and by balances. Whatever way it is read, the sum is what the node says the address holds.
 func TestContractPayments(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -24,10 +24,11 @@ func TestContractPayments(t *testing.T) {
 	node := evmtest.StartAnvil(t, 31337)
 	ours := node.Outsider(t)
 	to := common.HexToAddress(ours)
-	coin := bursar.Units(1e18)
+	native := bursar.Units(1e18)
 	three := bursar.Units(3e18)
 	payer := node.PayerContract()
-	list, values := []common.Address{to, common.HexToAddress(node.Outsider(t)), to}, []bursar.Amount{coin, coin, coin}
+	list, values := []common.Address{to, common.HexToAddress(node.Outsider(t)), to},
+		[]bursar.Amount{native, native, native}
 	cases := []struct {
 		name   string
 		value  bursar.Amount
@@ -36,11 +37,12 @@ func TestContractPayments(t *testing.T) {
 		sum    uint64   // UTXOs delivered
 	}{
 		{"pays thrice", three, evmtest.Call("pay(address[],uint256[])", list, values), []uint32{1, 3}, 2},
-		{"pays and fails", coin, evmtest.Call("payAndFail(address)", to), nil, 0},
-		{"pays below a failure", coin, evmtest.Call("payBelowFailure(address)", to), nil, 0},
-		{"pays after a failure", coin, evmtest.Call("payAfterFailure(address)", to), []uint32{2}, 1},
-		{"pays as a delegate", three, evmtest.Call("payByDelegate(address,address[],uint256[])", payer, list, values), []uint32{1, 3}, 2},
-		{"pays by its end", coin, evmtest.Call("payByEnd(address)", to), []uint32{2}, 1},
+		{"pays and fails", native, evmtest.Call("payAndFail(address)", to), nil, 0},
+		{"pays below a failure", native, evmtest.Call("payBelowFailure(address)", to), nil, 0},
+		{"pays after a failure", native, evmtest.Call("payAfterFailure(address)", to), []uint32{2}, 1},
+		{"pays as a delegate", three, evmtest.Call("payByDelegate(address,address[],uint256[])", payer, list, values),
+			[]uint32{1, 3}, 2},
+		{"pays by its end", native, evmtest.Call("payByEnd(address)", to), []uint32{2}, 1},
 	}
 	start := blockAt(t, node, evm.TraceGeth)
 	ids := map[string]int{}
@@ -62,7 +64,7 @@ func TestContractPayments(t *testing.T) {
 			}
 		}
 		for i, test := range cases {
-			if want, _ := coin.Mul(test.sum); sums[i] != want {
+			if want, _ := native.Mul(test.sum); sums[i] != want {
 				t.Errorf("%s, %s: %s delivered, want %s", way, test.name, sums[i], want)
 			}
 			if way != evm.TraceNone && !reflect.DeepEqual(outputs[i], test.traced) {

@@ -10,8 +10,8 @@ import (
 
 var errShape = errors.New("JSON of another shape")
 
-// members reads an object. member is called with each name, quotes included, while the decoder stands before its value. It
-// reads that value and says so, or leaves it, and then the value is skipped. Null is an object without members.
+// members reads an object. member is called with each name, quotes included, while the decoder stands before its value.
+// It reads that value and says so, or leaves it, and then the value is skipped. Null is an object without members.
 func members(dec *jsontext.Decoder, member func(name []byte) (read bool, err error)) error {
 	if open, err := enter(dec, jsontext.KindBeginObject); err != nil || !open {
 		return err

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 )
 
-// mention is a watched address with the transactions that name it, in order. Those that name it only as the receiver of a
-// listed token are apart: such a contract sends no native value, so they count where nothing else names the address.
+// mention is a watched address with the transactions that name it, in order. Those that name it only as the receiver of
+// a listed token are apart: such a contract sends no native value, so they count where nothing else names the address.
 type mention struct {
 	address
 	base   string
@@ -114,7 +114,8 @@ func inDigits(data text, note func(address)) {
 }
 
 // inCalldata notes the addresses that call data can name: in words after the selector, or packed anywhere as 20 bytes.
-// A window with many zeros is a number or padding, and no key's address is one: 4 zeros in 20 bytes happen once in a million.
+// A window with many zeros is a number or padding, and no key's address is one: 4 zeros in 20 bytes happen once in a
+// million.
 func inCalldata(data []byte, note func(address)) {
 	if len(data) < 20 {
 		return
@@ -129,7 +130,8 @@ func inCalldata(data []byte, note func(address)) {
 		if data[end-1] == 0 {
 			zeros++
 		}
-		if zeros < maxZeros || end >= 36 && (end-4)%32 == 0 && !small(data[end-20:end]) && bytes.Equal(data[end-32:end-20], twelveZeros[:]) {
+		if zeros < maxZeros || end >= 36 && (end-4)%32 == 0 && !small(data[end-20:end]) &&
+			bytes.Equal(data[end-32:end-20], twelveZeros[:]) {
 			note(address(data[end-20 : end]))
 		}
 		if data[end-20] == 0 {

@@ -2,8 +2,8 @@ package evm
 
 import "slices"
 
-// systemAddress logs every transfer of native value since EIP-7708 (text of August 2026; live with Glamsterdam). No code
-// lives there and nobody has its key, so a log of it is the protocol's own.
+// systemAddress logs every transfer of native value since EIP-7708 (text of August 2026; live with Glamsterdam). No
+// code lives there and nobody has its key, so a log of it is the protocol's own.
 var systemAddress = address{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe,
 }
@@ -24,8 +24,8 @@ func (e *event) transferLog() (move, bool) {
 }
 
 // polygonTransfer reads the log that bor writes for every transfer of value but that of SELFDESTRUCT (bor 2.2.11,
-// core/bor_fee_log.go and core/vm/instructions.go). Contract 0x…1010 writes the same event by itself besides, so it shows
-// who may have been paid and never how much.
+// core/bor_fee_log.go and core/vm/instructions.go). Contract 0x…1010 writes the same event by itself besides, so it
+// shows who may have been paid and never how much.
 func (e *event) polygonTransfer() (move, bool) {
 	if len(e.Topics) != 4 || e.Topics[0] != polygonTransferTopic || len(e.Data) < 64 {
 		return move{}, false
@@ -37,8 +37,8 @@ func (e *event) polygonTransfer() (move, bool) {
 // logged takes from the logs of EIP-7708 what contracts sent in a block. It reports false where the block has no such
 // logs, or a transaction's own value is in none: then the chain does not log every transfer.
 //
-// The outputs are those that a trace gives: both count the transfers of a transaction in the order in which they were made.
-// Only where a contract pays itself with value does a trace count one more.
+// The outputs are those that a trace gives: both count the transfers of a transaction in the order in which they were
+// made. Only where a contract pays itself with value does a trace count one more.
 func (d *delivered) logged() ([]frame, bool) {
 	if !slices.ContainsFunc(d.receipts, func(r receipt) bool {
 		return slices.ContainsFunc(r.moves, move.bySystem)
@@ -76,5 +76,6 @@ func (d *delivered) own(i int) (move, bool) {
 	if !to.set {
 		to = d.receipts[i].Contract
 	}
-	return move{from: tx.From, to: to.address, value: tx.Value.Amount}, to.set && !tx.Value.IsZero() && to.address != tx.From
+	return move{from: tx.From, to: to.address, value: tx.Value.Amount},
+		to.set && !tx.Value.IsZero() && to.address != tx.From
 }

@@ -18,8 +18,8 @@ const blockReceipts = "eth_getBlockReceipts"
 // are not at the same block, and the next answer may come from another one.
 const attempts = 3
 
-// fetchReceipts joins a block with its receipts. early are those that were asked for by height, beside the block, or nil.
-// Where they are of another block, those of this one are asked for by its hash.
+// fetchReceipts joins a block with its receipts. early are those that were asked for by height, beside the block, or
+// nil. Where they are of another block, those of this one are asked for by its hash.
 func (c *Chain) fetchReceipts(ctx context.Context, s *rpc.Session, d *delivered, early *receiptList) error {
 	var old *transaction
 	if d.TxRoot != (hash{}) {
@@ -65,11 +65,12 @@ func (l *receiptList) of(b *block) bool {
 
 // rpcFailed reports whether a read is broken, so that asking again through the same session is in vain.
 func rpcFailed(err error) bool {
-	return errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
-// receiptsOf asks for all receipts of a block by its hash, or one by one where the endpoint does not offer or cannot do that
-// (bor 2.2.9 fails with "receipts length mismatch" at blocks whose state-sync receipt it has lost).
+// receiptsOf asks for all receipts of a block by its hash, or one by one where the endpoint does not offer or cannot do
+// that (bor 2.2.9 fails with "receipts length mismatch" at blocks whose state-sync receipt it has lost).
 func (c *Chain) receiptsOf(ctx context.Context, s *rpc.Session, b *block, l *receiptList) error {
 	err := s.CallOptional(ctx, blockReceipts, []any{b.Hash.String()}, l)
 	if err == nil || !rpc.Declined(err) {
@@ -120,11 +121,13 @@ func absent(err error) bool {
 		return false
 	}
 	message := strings.ToLower(e.Message)
-	about := strings.Contains(message, "block") || strings.Contains(message, "header") || strings.Contains(message, "resource")
+	about := strings.Contains(message, "block") || strings.Contains(message, "header") ||
+		strings.Contains(message, "resource")
 	if !about || strings.Contains(message, "method") || stateGone(err) {
 		return false
 	}
-	for _, words := range []string{"not found", "unknown block", "is not available", "not available", "does not exist", "cannot find", "can't find"} {
+	for _, words := range []string{"not found", "unknown block", "is not available", "not available", "does not exist",
+		"cannot find", "can't find"} {
 		if strings.Contains(message, words) {
 			return true
 		}
@@ -132,8 +135,8 @@ func absent(err error) bool {
 	return false
 }
 
-// insist asks a few times what an endpoint says not to know: behind one address there may be several nodes, of which some
-// are a block or two behind.
+// insist asks a few times what an endpoint says not to know: behind one address there may be several nodes, of which
+// some are a block or two behind.
 func insist(ask func() error) (err error) {
 	for range attempts {
 		if err = ask(); err == nil || !absent(err) {
@@ -143,8 +146,8 @@ func insist(ask func() error) (err error) {
 	return err
 }
 
-// stateGone reports whether a node says that it no longer has the state of an old block: geth, erigon, nethermind, besu,
-// reth word it differently.
+// stateGone reports whether a node says that it no longer has the state of an old block: geth, erigon, nethermind,
+// besu, reth word it differently.
 func stateGone(err error) bool {
 	var e *rpc.Error
 	if !errors.As(err, &e) {

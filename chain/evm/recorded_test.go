@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAnswersOfBor reads what bor itself keeps as the answers of its API: a state-sync transaction of the old form with its
-// receipt, and a receipt with a log, whose bloom is the one that is computed from it.
+// TestAnswersOfBor reads what bor itself keeps as the answers of its API: a state-sync transaction of the old form with
+// its receipt, and a receipt with a log, whose bloom is the one that is computed from it.
 func TestAnswersOfBor(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/bor.json")
@@ -38,7 +38,8 @@ func TestAnswersOfBor(t *testing.T) {
 		t.Error("a canonical one is cut off")
 	}
 	l := &receiptList{rules: c.Rules}
-	if err := l.ReadResult(reading([]byte("[" + string(recorded.StateSyncReceipt) + "," + string(recorded.ReceiptWithLogs) + "]"))); err != nil {
+	if err := l.ReadResult(reading([]byte("[" + string(recorded.StateSyncReceipt) + "," +
+		string(recorded.ReceiptWithLogs) + "]"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.list[0].check(tx.BlockHash, tx.Hash, 1); err != nil || !l.list[0].succeeded() || l.list[0].GasUsed != 0 {

@@ -50,8 +50,8 @@ func NewRules(cfg Config) (*Rules, error) {
 	return r, nil
 }
 
-// Check is rpc.Config.Check: the endpoint must serve the configured chain id (a *rpc.WrongChainError otherwise). Tokens are
-// no part of it: one that misbehaves is no reason to leave an endpoint.
+// Check is rpc.Config.Check: the endpoint must serve the configured chain id (a *rpc.WrongChainError otherwise). Tokens
+// are no part of it: one that misbehaves is no reason to leave an endpoint.
 func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
 	var id quantity
 	if err := s.Call(ctx, "eth_chainId", nil, &id); err != nil {

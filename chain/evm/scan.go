@@ -41,7 +41,8 @@ func (c *Chain) scan(ctx context.Context, s source, d *delivered, watch chain.Wa
 		return chain.Block{}, err
 	}
 	if d.why != nil {
-		w.note(fmt.Sprintf("no endpoint could trace it (%.300v); value that contracts sent in it was looked for by balances", d.why))
+		w.note(fmt.Sprintf("no endpoint could trace it (%.300v); value that contracts sent in it was looked for by balances",
+			d.why))
 	}
 	if w.out.Untraced = d.untraced != (span{}); w.out.Untraced {
 		if err := c.differences(ctx, s, w); err != nil {
@@ -92,8 +93,8 @@ func (r *receipt) fee() bursar.Amount {
 	return fee
 }
 
-// value adds what a transaction itself and the contracts in it delivered, and returns the frames of those behind it. What
-// an address sends itself changes nothing.
+// value adds what a transaction itself and the contracts in it delivered, and returns the frames of those behind it.
+// What an address sends itself changes nothing.
 func (w *scanner) value(i int, frames []frame) []frame {
 	if own, pays := w.own(i); pays && w.receipts[i].succeeded() {
 		w.add(w.Txs[i].Hash.String, 0, own.to, own.value)
@@ -115,8 +116,8 @@ func (w *scanner) add(txID func() string, output uint32, to address, amount burs
 	}
 }
 
-// consensus adds what comes without a transaction: withdrawals of validators, and tips when the proposer's fee recipient is
-// one of ours. Tips are inferred, since chains divide them by rules of their own.
+// consensus adds what comes without a transaction: withdrawals of validators, and tips when the proposer's fee
+// recipient is one of ours. Tips are inferred, since chains divide them by rules of their own.
 func (w *scanner) consensus() error {
 	for _, out := range w.Withdrawals {
 		amount, err := out.amount()

@@ -35,7 +35,7 @@ func unproven(t chain.Transfer) chain.Transfer {
 // plainPayment is seven wei for us.
 func plainPayment() fakeTx { return fakeTx{to: fakeOurs, value: "0x7"} }
 
-func coinCases() []scanCase {
+func nativeCases() []scanCase {
 	pay := plainPayment()
 	return []scanCase{
 		{name: "empty block"},
@@ -44,7 +44,8 @@ func coinCases() []scanCase {
 		{"failed payment", []fakeTx{{to: fakeOurs, value: "0x7", failed: true}}, nil, nil},
 		{"nothing paid", []fakeTx{{to: fakeOurs}}, nil, nil},
 		{"payment to itself", []fakeTx{{from: fakeOurs, to: fakeOurs, value: "0x7"}}, nil, nil},
-		{"unknown type", []fakeTx{{kind: "0x7e", to: fakeOurs, value: "0x7"}, {kind: "0xc9", to: fakeOther, value: "0x8"}}, nil,
+		{"unknown type", []fakeTx{{kind: "0x7e", to: fakeOurs, value: "0x7"}, {kind: "0xc9", to: fakeOther, value: "0x8"}},
+			nil,
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(1), 0, fakeOther, 8)}},
 		{"endowment of an address of ours", []fakeTx{{contract: fakeOurs, value: "0x7", input: "0x00", gas: 60_000}}, nil,
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
@@ -66,7 +67,8 @@ func contractCases() []scanCase {
 			fail(fakeCall("CALL", fakeOurs, "0x1")), fakeCall("CALL", fakeOurs, "0x2"),
 		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 2)}},
 		{"frame below a failed one", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
-			fail(fakeCall("CALL", fakeContract, "0x0", fakeCall("CALL", fakeContract, "0x0", fakeCall("CALL", fakeOurs, "0x1")))),
+			fail(fakeCall("CALL", fakeContract, "0x0",
+				fakeCall("CALL", fakeContract, "0x0", fakeCall("CALL", fakeOurs, "0x1")))),
 			fakeCall("CALL", fakeOurs, "0x2"),
 		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 2)}},
 		{"frames of a failed transaction", []fakeTx{
@@ -85,7 +87,8 @@ func contractCases() []scanCase {
 			fakeCall("CALLCODE", fakeOurs, "0x2"), fakeCall("STATICCALL", fakeOurs, "0x3"),
 		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 4)}},
 		{"end and creation of contracts", []fakeTx{{to: fakeContract, input: "0x01", calls: []object{
-			fakeCall("CREATE", fakeOurs, "0x1"), fakeCall("CREATE2", fakeOther, "0x2"), fakeCall("SELFDESTRUCT", fakeOurs, "0x3"),
+			fakeCall("CREATE", fakeOurs, "0x1"), fakeCall("CREATE2", fakeOther, "0x2"),
+			fakeCall("SELFDESTRUCT", fakeOurs, "0x3"),
 		}}}, nil, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 2, fakeOther, 2), transfer(id(0), 3, fakeOurs, 3)}},
 	}
 }
@@ -98,11 +101,16 @@ func tokenCases() []scanCase {
 		{"several tokens in one transaction", []fakeTx{pay, {to: fakeContract, input: "0x01", logs: []object{
 			transferLog(fakeOurs, 5), transferLog(fakeStranger, 6), transferLog(fakeOurs, 5),
 		}}}, nil, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), tokens(1, 0, 5), tokens(1, 2, 5)}},
-		{"tokens in a failed transaction", []fakeTx{{to: fakeToken, input: "0x01", failed: true, logs: []object{transferLog(fakeOurs, 5)}}}, nil, nil},
+		{"tokens in a failed transaction",
+			[]fakeTx{{to: fakeToken, input: "0x01", failed: true, logs: []object{transferLog(fakeOurs, 5)}}}, nil, nil},
 		{"unlisted token", []fakeTx{odd(with(transferLog(fakeOurs, 5), "address", fakeContract))}, nil, nil},
 		{"no tokens", []fakeTx{odd(transferLog(fakeOurs, 0))}, nil, nil},
-		{"another event", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics", []string{fakeHash("t"), topicOf(fakeOurs), topicOf(fakeOurs)}))}, nil, nil},
-		{"two topics", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics", []string{transferTopic.String(), topicOf(fakeOurs)}))}, nil, nil},
+		{"another event",
+			[]fakeTx{odd(with(transferLog(fakeOurs, 5), "topics",
+				[]string{fakeHash("t"), topicOf(fakeOurs), topicOf(fakeOurs)}))}, nil, nil},
+		{"two topics",
+			[]fakeTx{odd(with(transferLog(fakeOurs, 5), "topics", []string{transferTopic.String(), topicOf(fakeOurs)}))},
+			nil, nil},
 		{"four topics", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics",
 			[]string{transferTopic.String(), topicOf(fakeOurs), topicOf(fakeOurs), topicOf(fakeOurs)}))}, nil, nil},
 		{"no topics", []fakeTx{odd(with(transferLog(fakeOurs, 5), "topics", []string{}))}, nil, nil},
@@ -110,7 +118,8 @@ func tokenCases() []scanCase {
 			[]string{transferTopic.String(), topicOf(fakeStranger), "0x" + strings.Repeat("f", 24) + fakeOurs[2:]}))}, nil, nil},
 		{"no data", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"))}, nil, nil},
 		{"more data", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"+strings.Repeat("00", 63)+"05"))}, nil, nil},
-		{"more tokens than there can be", []fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"+strings.Repeat("ff", 32)))}, nil, nil},
+		{"more tokens than there can be",
+			[]fakeTx{odd(with(transferLog(fakeOurs, 5), "data", "0x"+strings.Repeat("ff", 32)))}, nil, nil},
 	}
 }
 
@@ -125,13 +134,14 @@ func consensusCases() []scanCase {
 			}
 		}, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer("withdrawal:16", 0, fakeOurs, 2*gwei)}},
 		{"tips of a proposer", []fakeTx{pay}, func(b *fakeBlock) { b.block["miner"] = fakeOther },
-			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), unproven(transfer("fees:"+fakeHash("block", 1), 0, fakeOther, plainGas*gwei))}},
+			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7),
+				unproven(transfer("fees:"+fakeHash("block", 1), 0, fakeOther, plainGas*gwei))}},
 	}
 }
 
 func TestScan(t *testing.T) {
 	t.Parallel()
-	for _, test := range slices.Concat(coinCases(), contractCases(), tokenCases(), consensusCases()) {
+	for _, test := range slices.Concat(nativeCases(), contractCases(), tokenCases(), consensusCases()) {
 		for _, way := range []Tracing{TraceGeth, TraceParity} {
 			t.Run(test.name+" by "+string(way), func(t *testing.T) {
 				t.Parallel()
@@ -149,10 +159,11 @@ func TestScan(t *testing.T) {
 	}
 }
 
-func TestInclusionsAndForeignSpends(t *testing.T) {
+func TestInclusionsAndExternalSpends(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.add(fakeTx{from: fakeOurs, to: fakeStranger, value: "0x1"}, fakeTx{from: fakeOther, to: fakeContract, input: "0x01", failed: true},
+	f.add(fakeTx{from: fakeOurs, to: fakeStranger, value: "0x1"},
+		fakeTx{from: fakeOther, to: fakeContract, input: "0x01", failed: true},
 		fakeTx{from: fakeOther, to: fakeOurs, value: "0x9"})
 	watch := fakeWatch()
 	watch.AddSent(fakeHash("tx", 1, 0), fakeHash("tx", 1, 1))
@@ -167,17 +178,17 @@ func TestInclusionsAndForeignSpends(t *testing.T) {
 	if !reflect.DeepEqual(blocks[0].Included, want) {
 		t.Fatalf("included %+v, want %+v", blocks[0].Included, want)
 	}
-	foreign := []chain.ExternalSpend{{
+	external := []chain.ExternalSpend{{
 		TxID: fakeHash("tx", 1, 2), Base: base(fakeOther), Reservations: []string{base(fakeOther) + "/0"},
 		Payments: []chain.Payment{paid(fakeOurs, "", 9)}, Fee: bursar.Units(plainGas * 2 * gwei),
 	}}
-	if !reflect.DeepEqual(blocks[0].ExternalSpends, foreign) {
-		t.Fatalf("foreign %+v, want %+v", blocks[0].ExternalSpends, foreign)
+	if !reflect.DeepEqual(blocks[0].ExternalSpends, external) {
+		t.Fatalf("foreign %+v, want %+v", blocks[0].ExternalSpends, external)
 	}
 }
 
-// TestPolygonTransferIsOnePayment shows one native payment three ways, as Polygon does: as value, as a log of 0x…1010, and
-// as the top of a trace.
+// TestPolygonTransferIsOnePayment shows one native payment three ways, as Polygon does: as value, as a log of 0x…1010,
+// and as the top of a trace.
 func TestPolygonTransferIsOnePayment(t *testing.T) {
 	t.Parallel()
 	for _, way := range []Tracing{TraceGeth, TraceParity, TraceNone} {
@@ -189,17 +200,19 @@ func TestPolygonTransferIsOnePayment(t *testing.T) {
 			*cfg = Polygon()
 			cfg.Trace = way
 		}))
-		if want := []chain.Transfer{transfer(fakeHash("tx", 1, 0), 0, fakeOurs, 7)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
+		if want := []chain.Transfer{transfer(fakeHash("tx", 1, 0), 0, fakeOurs,
+			7)}; !reflect.DeepEqual(blocks[0].Transfers, want) {
 			t.Fatalf("%s: got %+v, want %+v", way, blocks[0].Transfers, want)
 		}
 	}
 }
 
-// TestOddTokenEventsAreTold: an event of a listed token that no standard knows is credited to nobody and shown to the
-// operator; what is merely not ours is no anomaly.
-func TestOddTokenEventsAreTold(t *testing.T) {
+// TestAnomalousTokenEventsAreReported: an event of a listed token that no standard knows is credited to nobody and
+// shown to the operator; what is merely not ours is no anomaly.
+func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	t.Parallel()
-	odd := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data", "more tokens than there can be"}
+	odd := []string{"two topics", "four topics", "receiver wider than an address", "no data", "more data",
+		"more tokens than there can be"}
 	for _, test := range tokenCases() {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +220,7 @@ func TestOddTokenEventsAreTold(t *testing.T) {
 			f.add(test.txs...)
 			var want []chain.Anomaly
 			if slices.Contains(odd, test.name) {
-				want = []chain.Anomaly{{TxID: id(0), Contract: base(fakeToken), What: oddEvent}}
+				want = []chain.Anomaly{{TxID: id(0), Contract: base(fakeToken), What: unknownEvent}}
 			}
 			if blocks := f.after(t, f.open(t, nil)); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Anomalies, want) {
 				t.Fatalf("got %+v, want %+v", blocks, want)
@@ -216,7 +229,8 @@ func TestOddTokenEventsAreTold(t *testing.T) {
 	}
 }
 
-// TestAFeeOnTransferCountsAsDelivered: of a token that keeps a fee, the event's value is credited and not what was asked for.
+// TestAFeeOnTransferCountsAsDelivered: of a token that keeps a fee, the event's value is credited and not what was
+// asked for.
 func TestAFeeOnTransferCountsAsDelivered(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

@@ -9,10 +9,10 @@ import (
 
 // Polygon's bridge brings value in one transaction at a block's end, from and to the zero address, without gas.
 //
-// Since the Madhugiri fork (PIP-74; main net block 80,084,800) it has type 0x7f and stands in the body, in the receipts'
-// root and in the bloom (bor 2.10, consensus/bor/bor.go, insertStateSyncTransactionAndCalculateReceipt). Before, it is in
-// no root, and nodes show it in the block, in the receipts, in both or nowhere. The shape decides and not the height:
-// Amoy and private networks forked elsewhere.
+// Since the Madhugiri fork (PIP-74; main net block 80,084,800) it has type 0x7f and stands in the body, in the
+// receipts' root and in the bloom (bor 2.10, consensus/bor/bor.go, insertStateSyncTransactionAndCalculateReceipt).
+// Before, it is in no root, and nodes show it in the block, in the receipts, in both or nowhere. The shape decides and
+// not the height: Amoy and private networks forked elsewhere.
 //
 // Its trace comes from the system address 0xff…fe (bor since January 2026, eth/tracers), or not at all.
 
@@ -35,9 +35,11 @@ func (c *Chain) cutStateSync(b *block) (transaction, bool) {
 	return tx, true
 }
 
-// joinStateSync joins receipts with the block. One receipt more than the block has transactions is the bridge's: of the old
-// form, or, behind a canonical one, shown twice (Polygon's erigon before 0xPolygon/erigon#97). That one is dropped.
-func (c *Chain) joinStateSync(ctx context.Context, s *rpc.Session, d *delivered, l *receiptList, old *transaction) error {
+// joinStateSync joins receipts with the block. One receipt more than the block has transactions is the bridge's: of the
+// old form, or, behind a canonical one, shown twice (Polygon's erigon before 0xPolygon/erigon#97). That one is dropped.
+func (c *Chain) joinStateSync(
+	ctx context.Context, s *rpc.Session, d *delivered, l *receiptList, old *transaction,
+) error {
 	n := len(d.Txs)
 	canonical := n > 0 && c.isStateSync(&d.Txs[n-1])
 	var extra *receipt
@@ -71,8 +73,8 @@ func (c *Chain) joinStateSync(ctx context.Context, s *rpc.Session, d *delivered,
 	return nil
 }
 
-// bridgeReceipt asks for the receipt that a node left out of the block's. Some nodes have none; then what the bridge paid
-// is found by reconciliation only.
+// bridgeReceipt asks for the receipt that a node left out of the block's. Some nodes have none; then what the bridge
+// paid is found by reconciliation only.
 func (c *Chain) bridgeReceipt(ctx context.Context, s *rpc.Session, bridge *transaction) (*receipt, error) {
 	l := &receiptList{rules: c.Rules}
 	err := c.receiptsByTx(ctx, s, &block{Txs: []transaction{*bridge}}, l)

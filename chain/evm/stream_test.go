@@ -17,7 +17,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// swollen stands before a node and answers one method with a piece of JSON that is repeated inside the node's own answer.
+// swollen stands before a node and answers one method with a piece of JSON that is repeated inside the node's own
+// answer.
 type swollen struct {
 	node   *fake
 	method string
@@ -61,9 +62,9 @@ func heapInUse() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestAnswersOfAnyLength reads traces and receipts that are twice as long as an answer may be that is held. Anybody can put
-// the like into a block: call inputs cost memory once and stand in the trace at each call, and a log of 375 gas is 400 bytes in a receipt.
-// Not parallel: it measures memory.
+// TestAnswersOfAnyLength reads traces and receipts that are twice as long as an answer may be that is held. Anybody can
+// put the like into a block: call inputs cost memory once and stand in the trace at each call, and a log of 375 gas is
+// 400 bytes in a receipt. Not parallel: it measures memory.
 func TestAnswersOfAnyLength(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 400 MB")
@@ -79,12 +80,14 @@ func TestAnswersOfAnyLength(t *testing.T) {
 		"calls":       {method: "debug_traceBlockByHash", split: `"calls":[`, piece: []byte(frames)},
 	} {
 		s.t, s.node, s.times = t, newFake(t), size/len(s.piece)
-		s.node.add(plainPayment(), fakeTx{to: fakeContract, input: "0x01", calls: []object{fakeCall("CALL", fakeOurs, "0x4")}})
+		s.node.add(plainPayment(), fakeTx{to: fakeContract, input: "0x01",
+			calls: []object{fakeCall("CALL", fakeOurs, "0x4")}})
 		want := []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(1), 1, fakeOurs, 4)}
 		readSwollen(t, name, s, want, bound)
 	}
 	s := &swollen{t: t, method: "eth_getBlockReceipts", split: `"logs":[`, node: newFake(t)}
-	b := s.node.add(fakeTx{to: fakeContract, input: "0x01", logs: []object{{"address": fakeContract, "topics": []string{}, "data": "0x"}}}, plainPayment())
+	b := s.node.add(fakeTx{to: fakeContract, input: "0x01",
+		logs: []object{{"address": fakeContract, "topics": []string{}, "data": "0x"}}}, plainPayment())
 	log, err := json.Marshal(b.receipts[0].(object)["logs"].([]any)[0])
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +95,8 @@ func TestAnswersOfAnyLength(t *testing.T) {
 	s.split, s.times = `"logs":[`+string(log), 1
 	var logs bytes.Buffer
 	for n := 1; logs.Len() < size; n++ {
-		fmt.Fprintf(&logs, `,{"address":%q,"topics":[],"data":"0x","blockNumber":"0x1","transactionHash":%q,"transactionIndex":"0x0","blockHash":%q,"logIndex":"0x%x","removed":false}`,
+		fmt.Fprintf(&logs,
+			`,{"address":%q,"topics":[],"data":"0x","blockNumber":"0x1","transactionHash":%q,"transactionIndex":"0x0","blockHash":%q,"logIndex":"0x%x","removed":false}`,
 			fakeContract, id(0), b.block["hash"], n)
 	}
 	s.piece = logs.Bytes()
@@ -138,12 +142,15 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 	var flat flatStream
 	path := strings.Repeat("0,", maxDepth+1)
-	if err := flat.ReadResult(reading([]byte(`[{"traceAddress":[` + path))); err == nil || !strings.Contains(err.Error(), errTooDeep.Error()) {
+	if err := flat.ReadResult(reading([]byte(`[{"traceAddress":[` + path))); err == nil ||
+		!strings.Contains(err.Error(), errTooDeep.Error()) {
 		t.Errorf("path: %v", err)
 	}
 	l := &receiptList{rules: rulesOf(t, 1, fakeToken)}
-	log := fmt.Sprintf(`{"address":%q,"topics":[%s%q]},`, fakeContract, strings.Repeat(fmt.Sprintf("%q,", transferTopic), 4), transferTopic)
-	if err := l.ReadResult(reading([]byte(`[{"logs":[` + log))); err == nil || !strings.Contains(err.Error(), errTooMuch.Error()) {
+	log := fmt.Sprintf(`{"address":%q,"topics":[%s%q]},`, fakeContract,
+		strings.Repeat(fmt.Sprintf("%q,", transferTopic), 4), transferTopic)
+	if err := l.ReadResult(reading([]byte(`[{"logs":[` + log))); err == nil ||
+		!strings.Contains(err.Error(), errTooMuch.Error()) {
 		t.Errorf("topics: %v", err)
 	}
 }

@@ -70,8 +70,10 @@ func (p *pieces) write(w *bytes.Buffer, height uint64) {
 }
 
 func newBlockServer(tb testing.TB, blocks uint64) *blockServer {
-	block, receipts, traces := busyBlock(tb, plainPayment(), fakeTx{to: fakeToken, input: "0x01", logs: []object{transferLog(fakeOurs, 5)}})
-	s := &blockServer{tb: tb, height: blocks, block: cutPieces(block), receipts: cutPieces(receipts), traces: traces, traced: true, heights: map[string]uint64{}}
+	block, receipts, traces := busyBlock(tb, plainPayment(),
+		fakeTx{to: fakeToken, input: "0x01", logs: []object{transferLog(fakeOurs, 5)}})
+	s := &blockServer{tb: tb, height: blocks, block: cutPieces(block), receipts: cutPieces(receipts), traces: traces,
+		traced: true, heights: map[string]uint64{}}
 	for height := range blocks + 1 {
 		s.heights[fakeHash("block", int(height))] = height
 	}
@@ -171,8 +173,8 @@ type foldedWatch struct {
 
 func (w foldedWatch) PaysFolded(lower []byte) bool { return w.lower[string(lower)] }
 
-// BenchmarkThroughput follows blocks of 250 transactions and 1.15 MB: each chain at its own pace, Ethereum also through an
-// endpoint that does not trace.
+// BenchmarkThroughput follows blocks of 250 transactions and 1.15 MB: each chain at its own pace, Ethereum also through
+// an endpoint that does not trace.
 func BenchmarkThroughput(b *testing.B) {
 	for _, test := range []struct {
 		name   string

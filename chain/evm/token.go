@@ -40,11 +40,11 @@ func balanceData(of address) string {
 	return "0x70a08231" + "000000000000000000000000" + hex.EncodeToString(of[:])
 }
 
-// oddEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
-const oddEvent = "a Transfer event in an unknown form"
+// unknownEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
+const unknownEvent = "a Transfer event in an unknown form"
 
-// logs adds the Transfer events of listed tokens in one transaction. Their value counts, whatever was asked to be moved:
-// a token may keep a fee. An event of a listed contract in another form is an anomaly.
+// logs adds the Transfer events of listed tokens in one transaction. Their value counts, whatever was asked to be
+// moved: a token may keep a fee. An event of a listed contract in another form is an anomaly.
 func (w *scanner) logs(i int) {
 	r := &w.receipts[i]
 	if !r.succeeded() {
@@ -53,12 +53,14 @@ func (w *scanner) logs(i int) {
 	id := w.Txs[i].Hash.String
 	for _, e := range r.tokens {
 		if e.odd {
-			w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{TxID: id(), Contract: e.contract.String(), What: oddEvent})
+			w.out.Anomalies = append(w.out.Anomalies,
+				chain.Anomaly{TxID: id(), Contract: e.contract.String(), What: unknownEvent})
 			continue
 		}
 		if base := w.pays(e.to); base != "" && !e.amount.IsZero() {
 			w.out.Transfers = append(w.out.Transfers, chain.Transfer{
-				TxID: id(), Output: e.position, Address: bursar.Address{Base: base}, Contract: e.contract.String(), Amount: e.amount,
+				TxID: id(), Output: e.position, Address: bursar.Address{Base: base}, Contract: e.contract.String(),
+				Amount: e.amount,
 			})
 		}
 	}

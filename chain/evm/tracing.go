@@ -12,8 +12,8 @@ import (
 // G_transaction, and the sum of EIP-2780's parts.
 const plainGas = 21_000
 
-// mayPay reports whether a transaction may have run code that sends value. One that carries value, no data and no log of a
-// contract, and costs what a transfer costs, has run none.
+// mayPay reports whether a transaction may have run code that sends value. One that carries value, no data and no log
+// of a contract, and costs what a transfer costs, has run none.
 func (d *delivered) mayPay(i int) bool {
 	tx, r := &d.Txs[i], &d.receipts[i]
 	switch {
@@ -31,8 +31,8 @@ type source struct {
 	alone bool
 }
 
-// fetchFrames finds what contracts sent in a block: in its logs where the chain logs every transfer (EIP-7708), else in its
-// traces. Where no code ran there is nothing to find.
+// fetchFrames finds what contracts sent in a block: in its logs where the chain logs every transfer (EIP-7708), else in
+// its traces. Where no code ran there is nothing to find.
 //
 // A block that no endpoint can trace passes: what is missing is left to the balances, and said to an operator where an
 // endpoint traces at all. The error says that the read is broken, and never that a trace could not be had.

@@ -23,8 +23,9 @@ func mixedBlock(t *testing.T) (*fake, *fakeBlock, []chain.Transfer) {
 	return f, b, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), tokens(1, 0, 5), transfer(id(2), 1, fakeOurs, 4)}
 }
 
-// TestUntraceableBlocksPass has an endpoint fail at one block's trace in every way there is. The block passes all the same,
-// with all that it brought; an operator hears of it where the endpoint traces otherwise; and the endpoint stays in use.
+// TestUntraceableBlocksPass has an endpoint fail at one block's trace in every way there is. The block passes all the
+// same, with all that it brought; an operator hears of it where the endpoint traces otherwise; and the endpoint stays
+// in use.
 func TestUntraceableBlocksPass(t *testing.T) {
 	t.Parallel()
 	const gone, failed = false, true // the ability is missing; this one trace failed
@@ -42,8 +43,9 @@ func TestUntraceableBlocksPass(t *testing.T) {
 		spoil func(f *fake, b *fakeBlock)
 		told  bool
 	}{
-		"unknown method":        {says(-32601, "the method debug_traceBlockByHash does not exist/is not available"), gone},
-		"Alchemy's free plan":   {says(-32600, "debug_traceBlockByHash is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."), gone}, // Agoric/agoric-sdk#12396
+		"unknown method": {says(-32601, "the method debug_traceBlockByHash does not exist/is not available"), gone},
+		"Alchemy's free plan": {says(-32600,
+			"debug_traceBlockByHash is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."), gone}, // Agoric/agoric-sdk#12396
 		"QuickNode's plan":      {says(-32601, "method debug_traceBlockByHash is not available on your plan"), gone},
 		"-32008":                {says(-32008, "method is not allowed"), gone},
 		"HTTP 401":              {refused(httpFailure(401)), gone},
@@ -86,7 +88,8 @@ func TestUntraceableBlocksPass(t *testing.T) {
 					t.Fatalf("%s: got  %+v\nwant %+v", way, blocks, want)
 				}
 				told := test.told || way != TraceAuto // a way that is configured and missing is no ordinary state
-				if notes := blocks[0].Anomalies; len(notes) > 1 || (len(notes) == 1) != told || told && !strings.Contains(notes[0].What, "no endpoint could trace it") {
+				if notes := blocks[0].Anomalies; len(notes) > 1 || (len(notes) == 1) != told ||
+					told && !strings.Contains(notes[0].What, "no endpoint could trace it") {
 					t.Errorf("%s: anomalies %+v, want one: %v", way, notes, told)
 				}
 				counts := c.Counters()
@@ -118,7 +121,8 @@ func TestAnotherEndpointTraces(t *testing.T) {
 		}
 		t.Cleanup(c.Close)
 		blocks := first.after(t, c)
-		if !reflect.DeepEqual(blocks[0].Transfers, want) || blocks[0].Anomalies != nil || c.Counters()["untraced_blocks"] != 0 || first.asked["eth_getBalance"] != 0 {
+		if !reflect.DeepEqual(blocks[0].Transfers, want) || blocks[0].Anomalies != nil ||
+			c.Counters()["untraced_blocks"] != 0 || first.asked["eth_getBalance"] != 0 {
 			t.Errorf("%s: got %+v, counted %v", name, blocks, c.Counters())
 		}
 	}
@@ -134,17 +138,21 @@ func TestTracesAreAskedForWhereCodeMayPay(t *testing.T) {
 		txs    []fakeTx
 		traced bool
 	}{
-		"nothing":                        {nil, false},
-		"transfers":                      {[]fakeTx{plainPayment(), {to: fakeStranger, from: fakeContract, value: "0x1"}}, false},
-		"a failed call":                  {[]fakeTx{plainPayment(), failed}, false},
-		"a call":                         {[]fakeTx{plainPayment(), call}, true},
-		"a creation":                     {[]fakeTx{{contract: fakeContract, input: "0x00", value: "0x1"}}, true},
-		"value that makes code run":      {[]fakeTx{{to: fakeContract, value: "0x1", gas: 30_000}}, true},
-		"value that makes code log":      {[]fakeTx{{to: fakeContract, value: "0x1", logs: []object{transferLog(fakeOther, 0)}}}, true},
-		"a call without value or data":   {[]fakeTx{{to: fakeContract}}, true},
-		"code that is cheap (EIP-2780)":  {[]fakeTx{{to: fakeContract, value: "0x1", gas: 20_500}}, true},
-		"transfers that the chain logs":  {[]fakeTx{{to: fakeOurs, value: "0x7", gas: 204_600, logs: []object{systemLog(fakeStranger, fakeOurs, "7")}}}, false},
-		"calls where the chain logs all": {[]fakeTx{{to: fakeContract, input: "0x01", logs: []object{systemLog(fakeContract, fakeStranger, "7")}}}, false},
+		"nothing": {nil, false},
+		"transfers": {[]fakeTx{plainPayment(), {to: fakeStranger, from: fakeContract, value: "0x1"}},
+			false},
+		"a failed call":             {[]fakeTx{plainPayment(), failed}, false},
+		"a call":                    {[]fakeTx{plainPayment(), call}, true},
+		"a creation":                {[]fakeTx{{contract: fakeContract, input: "0x00", value: "0x1"}}, true},
+		"value that makes code run": {[]fakeTx{{to: fakeContract, value: "0x1", gas: 30_000}}, true},
+		"value that makes code log": {[]fakeTx{{to: fakeContract, value: "0x1",
+			logs: []object{transferLog(fakeOther, 0)}}}, true},
+		"a call without value or data":  {[]fakeTx{{to: fakeContract}}, true},
+		"code that is cheap (EIP-2780)": {[]fakeTx{{to: fakeContract, value: "0x1", gas: 20_500}}, true},
+		"transfers that the chain logs": {[]fakeTx{{to: fakeOurs, value: "0x7", gas: 204_600,
+			logs: []object{systemLog(fakeStranger, fakeOurs, "7")}}}, false},
+		"calls where the chain logs all": {[]fakeTx{{to: fakeContract, input: "0x01",
+			logs: []object{systemLog(fakeContract, fakeStranger, "7")}}}, false},
 	} {
 		f := newFake(t)
 		f.add(test.txs...)
@@ -163,8 +171,8 @@ func systemLog(from, to, value string) object {
 	}
 }
 
-// TestLoggedTransfers reads blocks of a chain that logs every transfer (EIP-7708): what contracts sent is in the logs, under
-// the outputs that a trace gives, and nothing counts twice.
+// TestLoggedTransfers reads blocks of a chain that logs every transfer (EIP-7708): what contracts sent is in the logs,
+// under the outputs that a trace gives, and nothing counts twice.
 func TestLoggedTransfers(t *testing.T) {
 	t.Parallel()
 	own := systemLog(fakeStranger, fakeOurs, "7")
@@ -172,20 +180,23 @@ func TestLoggedTransfers(t *testing.T) {
 		tx   fakeTx
 		want []chain.Transfer
 	}{
-		"a payment": {fakeTx{to: fakeOurs, value: "0x7", logs: []object{own}}, []chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
+		"a payment": {fakeTx{to: fakeOurs, value: "0x7", logs: []object{own}},
+			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7)}},
 		"a contract pays twice, and others": {fakeTx{to: fakeContract, value: "0x9", input: "0x01", logs: []object{
 			systemLog(fakeStranger, fakeContract, "9"), systemLog(fakeContract, fakeOurs, "1"), transferLog(fakeOurs, 5),
 			systemLog(fakeContract, fakeStranger, "2"), systemLog(fakeContract, fakeOurs, "1"),
 		}}, []chain.Transfer{transfer(id(0), 1, fakeOurs, 1), transfer(id(0), 3, fakeOurs, 1), tokens(0, 2, 5)}},
 		"the same sum directly and by code": {fakeTx{to: fakeOurs, value: "0x7", input: "0x01", logs: []object{own, own}},
 			[]chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(0), 1, fakeOurs, 7)}},
-		"failed": {fakeTx{to: fakeOurs, value: "0x7", failed: true, logs: []object{systemLog(fakeContract, fakeOurs, "1")}}, nil},
+		"failed": {fakeTx{to: fakeOurs, value: "0x7", failed: true, logs: []object{systemLog(fakeContract, fakeOurs, "1")}},
+			nil},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
-			f.add(test.tx, fakeTx{from: fakeContract, to: fakeStranger, value: "0x1", logs: []object{systemLog(fakeContract, fakeStranger, "1")}})
+			f.add(test.tx, fakeTx{from: fakeContract, to: fakeStranger, value: "0x1",
+				logs: []object{systemLog(fakeContract, fakeStranger, "1")}})
 			blocks := f.after(t, f.open(t, nil))
 			if !reflect.DeepEqual(blocks[0].Transfers, test.want) {
 				t.Fatalf("got  %+v\nwant %+v", blocks[0].Transfers, test.want)
@@ -201,14 +212,18 @@ func TestLoggedTransfers(t *testing.T) {
 func TestLogsThatAreNotAll(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.add(plainPayment(), fakeTx{to: fakeContract, input: "0x01", logs: []object{systemLog(fakeContract, fakeOurs, "4")}, calls: []object{fakeCall("CALL", fakeOurs, "0x4")}})
+	f.add(plainPayment(), fakeTx{to: fakeContract, input: "0x01", logs: []object{systemLog(fakeContract, fakeOurs, "4")},
+		calls: []object{fakeCall("CALL", fakeOurs, "0x4")}})
 	blocks := f.after(t, f.open(t, nil))
-	if want := []chain.Transfer{transfer(id(0), 0, fakeOurs, 7), transfer(id(1), 1, fakeOurs, 4)}; !reflect.DeepEqual(blocks[0].Transfers, want) || f.asked["debug_traceBlockByHash"] != 1 {
+	if want := []chain.Transfer{transfer(id(0), 0, fakeOurs, 7),
+		transfer(id(1), 1, fakeOurs, 4)}; !reflect.DeepEqual(blocks[0].Transfers,
+		want) || f.asked["debug_traceBlockByHash"] != 1 {
 		t.Fatalf("got %+v", blocks[0].Transfers)
 	}
 }
 
-// TestUnexplainedLossIsAnAnomaly: what moves say an address must hold and it does not is for an operator, and credits nothing.
+// TestUnexplainedLossIsAnAnomaly: what moves say an address must hold and it does not is for an operator, and credits
+// nothing.
 func TestUnexplainedLossIsAnAnomaly(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -216,7 +231,9 @@ func TestUnexplainedLossIsAnAnomaly(t *testing.T) {
 	f.balances[fakeOurs+"@0x0"], f.balances[fakeOurs+"@0x1"] = "0xa", "0x5"
 	c := f.open(t, func(cfg *Config) { cfg.Trace = TraceNone })
 	blocks := f.after(t, c)
-	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What, base(fakeOurs)+" of ours lost 5 wei") || blocks[0].Transfers != nil || c.Counters()["unexplained_losses"] != 1 {
+	if notes := blocks[0].Anomalies; len(notes) != 1 ||
+		!strings.Contains(notes[0].What, base(fakeOurs)+" of ours lost 5 wei") || blocks[0].Transfers != nil ||
+		c.Counters()["unexplained_losses"] != 1 {
 		t.Fatalf("got %+v, counted %v", blocks, c.Counters())
 	}
 }
@@ -235,7 +252,8 @@ func TestBalancesThatCannotBeHad(t *testing.T) {
 		}
 	}
 	blocks := f.after(t, c)
-	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What, "balances of 1 addresses") || c.Counters()["uncompared_addresses"] != 1 {
+	if notes := blocks[0].Anomalies; len(notes) != 1 || !strings.Contains(notes[0].What, "balances of 1 addresses") ||
+		c.Counters()["uncompared_addresses"] != 1 {
 		t.Fatalf("got %+v, counted %v", blocks, c.Counters())
 	}
 }

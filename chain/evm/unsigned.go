@@ -61,7 +61,7 @@ type envelope struct {
 
 const envelopeVersion = 1
 
-var errDraft = errors.New("not a draft of this chain")
+var errUnsigned = errors.New("not a draft of this chain")
 
 // pack is the one encoding of a payment.
 func (r *Rules) pack(p payload, source chain.Source) ([]byte, error) {
@@ -86,20 +86,20 @@ func (r *Rules) pack(p payload, source chain.Source) ([]byte, error) {
 // unpack reads what pack wrote. RLP has one encoding for each value, and the decoder takes no other.
 func (r *Rules) unpack(unsigned []byte) (e envelope, p payload, err error) {
 	if err := rlp.DecodeBytes(unsigned, &e); err != nil {
-		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
 	}
 	if e.Version != envelopeVersion || e.Family != string(r.cfg.Family) || e.From == (address{}) ||
 		len(e.Payload) == 0 || e.Payload[0] != feeMarketType {
-		return e, p, fmt.Errorf("%w: version %d, family %.20q", errDraft, e.Version, e.Family)
+		return e, p, fmt.Errorf("%w: version %d, family %.20q", errUnsigned, e.Version, e.Family)
 	}
 	if err := rlp.DecodeBytes(e.Payload[1:], &p); err != nil {
-		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
 	}
 	if p.ChainID != r.cfg.ChainID {
-		return e, p, fmt.Errorf("%w: it is for chain id %d", errDraft, p.ChainID)
+		return e, p, fmt.Errorf("%w: it is for chain id %d", errUnsigned, p.ChainID)
 	}
 	if again, err := rlp.EncodeToBytes(&p); err != nil || !bytes.Equal(again, e.Payload[1:]) {
-		return e, p, fmt.Errorf("%w: not in its one encoding", errDraft)
+		return e, p, fmt.Errorf("%w: not in its one encoding", errUnsigned)
 	}
 	return e, p, nil
 }
@@ -109,8 +109,8 @@ func (e *envelope) source() chain.Source {
 	return chain.Source{Key: key, Base: e.From.String()}
 }
 
-// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
-// call data, an access list, value sent along with tokens, another chain id – is an error.
+// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token.
+// Anything else – other call data, an access list, value sent along with tokens, another chain id – is an error.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	contents, err := r.inspect(unsigned)
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *Rules) inspect(unsigned []byte) (contents chain.Contents, err error) {
 // payment reads what a payload pays.
 func (r *Rules) payment(p payload) (chain.Payment, error) {
 	if len(p.Access) != 0 || p.Tip.Cmp(p.MaxFee) > 0 || p.To == (address{}) {
-		return chain.Payment{}, fmt.Errorf("%w: an access list, a tip above the fee or no receiver", errDraft)
+		return chain.Payment{}, fmt.Errorf("%w: an access list, a tip above the fee or no receiver", errUnsigned)
 	}
 	if len(p.Data) == 0 {
 		amount, err := bursar.AmountFromBig(p.Value)
@@ -156,7 +156,7 @@ func (r *Rules) payment(p payload) (chain.Payment, error) {
 	token, listed := r.tokens[p.To]
 	to, amount, ok := readTransfer(p.Data)
 	if !listed || !ok || p.Value.Sign() != 0 || to == (address{}) {
-		return chain.Payment{}, fmt.Errorf("%w: call data that is no transfer of a listed token", errDraft)
+		return chain.Payment{}, fmt.Errorf("%w: call data that is no transfer of a listed token", errUnsigned)
 	}
 	return chain.Payment{Address: bursar.Address{Base: to.String()}, Contract: token.Contract, Amount: amount}, nil
 }
@@ -170,9 +170,10 @@ func (p *payload) fee() (bursar.Amount, error) {
 	return price.Mul(p.Gas)
 }
 
-// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's source, S in the lower half (EIP-2).
-func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
-	tx, err := r.assemble(draft.Bytes, signatures)
+// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's source, S in the lower
+// half (EIP-2).
+func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	tx, err := r.assemble(unsigned.Bytes, signatures)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}

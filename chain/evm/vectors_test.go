@@ -134,8 +134,8 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// TestTransactionVectors signs each vector's transaction through an unsigned transaction and compares the bytes. Transactions with other
-// call data than a token transfer are sealed below Inspect, which refuses them.
+// TestTransactionVectors signs each vector's transaction through an unsigned transaction and compares the bytes.
+// Transactions with other call data than a token transfer are sealed below Inspect, which refuses them.
 func TestTransactionVectors(t *testing.T) {
 	t.Parallel()
 	whole := 0
@@ -177,7 +177,7 @@ func TestTransactionVectors(t *testing.T) {
 		}
 		contents, err := r.Inspect(unsigned)
 		if _, _, token := readTransfer(unhex(t, vector.Data)); !token {
-			if !errors.Is(err, errDraft) {
+			if !errors.Is(err, errUnsigned) {
 				t.Errorf("%s: call data that is no transfer was inspected: %+v", vector.ID, contents)
 			}
 			continue
@@ -188,7 +188,8 @@ func TestTransactionVectors(t *testing.T) {
 			t.Errorf("%s: %+v, %v", vector.ID, assembled, err)
 		}
 		payment := chain.Payment{
-			Address: bursar.Address{Base: common.HexToAddress("0x5322b34c88ed0691971bf52a7047448f0f4efc84").Hex()}, Contract: to.String(), Amount: bursar.Units(2e18),
+			Address:  bursar.Address{Base: common.HexToAddress("0x5322b34c88ed0691971bf52a7047448f0f4efc84").Hex()},
+			Contract: to.String(), Amount: bursar.Units(2e18),
 		}
 		if contents.Payments[0] != payment || contents.Fee != bursar.Units(78009*3*gwei) || contents.Weight != 78009 ||
 			contents.Inputs[0].Source != source {
@@ -249,7 +250,8 @@ func TestInspectRefuses(t *testing.T) {
 	source := chain.Source{Key: chain.Hot("evm"), Base: base(fakeOurs)}
 	transfer := transferData(stranger, bursar.Units(5))
 	sound := func() payload {
-		return payload{ChainID: 1, Tip: big.NewInt(1), MaxFee: big.NewInt(2), Gas: plainGas, To: stranger, Value: big.NewInt(5)}
+		return payload{ChainID: 1, Tip: big.NewInt(1), MaxFee: big.NewInt(2), Gas: plainGas, To: stranger,
+			Value: big.NewInt(5)}
 	}
 	cases := map[string]func(p *payload){
 		"":                                  func(*payload) {},
@@ -260,7 +262,9 @@ func TestInspectRefuses(t *testing.T) {
 		"call data":                         func(p *payload) { p.Data = []byte{1} },
 		"transfer to a stranger's contract": func(p *payload) { p.Data, p.Value = transfer, new(big.Int) },
 		"transfer with value":               func(p *payload) { p.To, p.Data = token, transfer },
-		"transfer and more":                 func(p *payload) { p.To, p.Value, p.Data = token, new(big.Int), append(transfer[:68:68], 0) },
+		"transfer and more": func(p *payload) {
+			p.To, p.Value, p.Data = token, new(big.Int), append(transfer[:68:68], 0)
+		},
 		"transfer to nobody": func(p *payload) {
 			p.To, p.Value, p.Data = token, new(big.Int), transferData(address{}, bursar.Units(1))
 		},
@@ -290,7 +294,7 @@ func TestInspectRefuses(t *testing.T) {
 		}
 	}
 	for _, unsigned := range [][]byte{nil, {0xc0}, {0x02}, []byte("draft")} {
-		if _, err := r.Inspect(unsigned); !errors.Is(err, errDraft) {
+		if _, err := r.Inspect(unsigned); !errors.Is(err, errUnsigned) {
 			t.Errorf("%x: %v", unsigned, err)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// The forms that values have in answers. All are strict about what they mean and lenient about leading zeros, which some
-// nodes write.
+// The forms that values have in answers. All are strict about what they mean and lenient about leading zeros, which
+// some nodes write.
 
 var errHex = errors.New("not a hexadecimal string of the expected length")
 

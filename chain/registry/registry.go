@@ -1,4 +1,5 @@
-// Package registry lists the chains that there are. Another chain is its adapter, its node in the sandbox, and a line here.
+// Package registry lists the chains that there are. Another chain is its adapter, its node in the sandbox, and a line
+// here.
 package registry
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain/registry"
 )
 
-// Every currency of the interface lives on a chain that is listed, with the decimals of its native asset, and tokens only where the
-// chain's contracts can be read.
+// Every currency of the interface lives on a chain that is listed, with the decimals of its native asset, and tokens
+// only where the chain's contracts can be read.
 func TestEveryStandardCurrencyHasItsChain(t *testing.T) {
 	t.Parallel()
 	native := map[bursar.ChainID]bool{}

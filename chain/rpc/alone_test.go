@@ -58,20 +58,21 @@ func pollUntil(t *testing.T, c *Client) time.Duration {
 	return 0
 }
 
-// The only endpoint, or all of them, however long it failed: tried again within two seconds if it answers at all, within a
-// second if it could not be reached. A wish of the node's is obeyed.
+// The only endpoint, or all of them, however long it failed: tried again within two seconds if it answers at all,
+// within a second if it could not be reached. A wish of the node's is obeyed.
 func TestTheOnlyEndpointIsNotLeftAlone(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ill  func(*http.Request) (*http.Response, error)
 		most time.Duration
 	}{
-		"unreachable":     {refused, time.Second},
-		"bad gateway":     {status(502), 2 * time.Second},
-		"no credentials":  {status(401), 2 * time.Second},
-		"too many":        {status(429), 2 * time.Second},
-		"broke off":       {func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }, 2 * time.Second},
-		"asked to wait":   {status(429, "Retry-After", "20"), 23 * time.Second},
-		"asked by a date": {status(503, "Retry-After", time.Date(2000, 1, 1, 0, 10, 20, 0, time.UTC).Format(http.TimeFormat)), 60 * time.Second}, // 20 s and the jitter of a wish of 5 min
+		"unreachable":    {refused, time.Second},
+		"bad gateway":    {status(502), 2 * time.Second},
+		"no credentials": {status(401), 2 * time.Second},
+		"too many":       {status(429), 2 * time.Second},
+		"broke off":      {func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }, 2 * time.Second},
+		"asked to wait":  {status(429, "Retry-After", "20"), 23 * time.Second},
+		"asked by a date": {status(503, "Retry-After", time.Date(2000, 1, 1, 0, 10, 20, 0, time.UTC).Format(http.TimeFormat)),
+			60 * time.Second}, // 20 s and the jitter of a wish of 5 min
 	} {
 		for _, hosts := range [][]string{{"http://a.example"}, {"http://a.example", "http://b.example"}} {
 			synctest.Test(t, func(t *testing.T) {
@@ -108,13 +109,14 @@ func TestRetryAfterIsObeyedByTheOnlyEndpoint(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var asked []time.Duration
 			start := time.Now()
-			c := newClient(t, Config{URLs: []string{"http://a.example"}, HTTP: inMemory(func(r *http.Request) (*http.Response, error) {
-				asked = append(asked, time.Since(start))
-				if len(asked) > 1 {
-					return sound(r)
-				}
-				return status(429, "Retry-After", header)(r)
-			})})
+			c := newClient(t, Config{URLs: []string{"http://a.example"},
+				HTTP: inMemory(func(r *http.Request) (*http.Response, error) {
+					asked = append(asked, time.Since(start))
+					if len(asked) > 1 {
+						return sound(r)
+					}
+					return status(429, "Retry-After", header)(r)
+				})})
 			pollUntil(t, c)
 			if len(asked) != 2 || asked[1] < want || asked[1] > want+want/8+time.Second {
 				t.Errorf("Retry-After %q: asked at %v", header, asked)
@@ -123,7 +125,8 @@ func TestRetryAfterIsObeyedByTheOnlyEndpoint(t *testing.T) {
 	}
 }
 
-// The one that fails last does not leave a call without an endpoint: what is in a cool-down for the sake of others is tried.
+// The one that fails last does not leave a call without an endpoint: what is in a cool-down for the sake of others is
+// tried.
 func TestACoolDownEndsWhenAllOthersFail(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
@@ -250,7 +253,8 @@ func TestOn(t *testing.T) {
 	mustBeUnavailable(t, err, "put aside for")
 	second.becomes(gives(`"back"`))
 	clk.advance(time.Minute)
-	if s, err = c.On(t.Context(), list[1].Name); err != nil || s.Call(t.Context(), "m", nil, &out) != nil || out != "back" {
+	if s, err = c.On(t.Context(), list[1].Name); err != nil || s.Call(t.Context(), "m", nil, &out) != nil ||
+		out != "back" {
 		t.Errorf("after its cool-down: %q, %v", out, err)
 	}
 }

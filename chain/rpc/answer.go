@@ -13,13 +13,13 @@ import (
 // What an answer can be instead of one. The decoder adds its own errors: truncated, trailing data, a name twice, nested
 // deeper than 10,000, invalid UTF-8.
 var (
-	errEmpty   = errors.New("empty answer")
-	errHTML    = errors.New("HTML instead of JSON")
-	errForeign = errors.New("answer to a question that was not asked")
-	errTwice   = errors.New("two answers to one question")
-	errMissing = errors.New("answers are missing")
-	errObject  = errors.New("the error is not an object with a code and a message")
-	errShape   = errors.New("the answer is not of the form asked for")
+	errEmpty    = errors.New("empty answer")
+	errHTML     = errors.New("HTML instead of JSON")
+	errMismatch = errors.New("answer to a question that was not asked")
+	errTwice    = errors.New("two answers to one question")
+	errMissing  = errors.New("answers are missing")
+	errObject   = errors.New("the error is not an object with a code and a message")
+	errShape    = errors.New("the answer is not of the form asked for")
 )
 
 // span is where a JSON value lies in the body that it was decoded from: a result of many megabytes is not copied.
@@ -63,7 +63,7 @@ func (l *answerList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	for kind := dec.PeekKind(); kind != jsontext.KindEndArray; kind = dec.PeekKind() {
 		if len(l.list) == l.most && kind != jsontext.KindInvalid {
-			return errForeign
+			return errMismatch
 		}
 		var a answer
 		if err := json.UnmarshalDecode(dec, &a); err != nil {
@@ -85,7 +85,7 @@ func decodeAnswer(body []byte, id uint64) (answer, error) {
 		return a, plainError(err)
 	}
 	if !fits(a.ID.of(body), id, a.Error.of(body)) {
-		return a, errForeign
+		return a, errMismatch
 	}
 	return a, nil
 }
@@ -107,8 +107,8 @@ func fits(text []byte, id uint64, failure []byte) bool {
 
 func isID(text []byte, id uint64) bool { return string(text) == strconv.FormatUint(id, 10) }
 
-// decodeAnswers decodes the answer to a batch: a list in any order with exactly one answer for every id in places, given
-// back in the order of places; or one object that refuses the batch as a whole, which must carry an error.
+// decodeAnswers decodes the answer to a batch: a list in any order with exactly one answer for every id in places,
+// given back in the order of places; or one object that refuses the batch as a whole, which must carry an error.
 func decodeAnswers(body []byte, places map[uint64]int) ([]answer, *answer, error) {
 	if expect(body, '{') == nil {
 		var refusal answer
@@ -139,7 +139,7 @@ func inPlace(body []byte, found []answer, places map[uint64]int) ([]answer, *ans
 	for _, a := range found {
 		place, ok := ids[string(a.ID.of(body))]
 		if !ok {
-			return nil, nil, errForeign
+			return nil, nil, errMismatch
 		}
 		if ordered[place].ID.end != 0 {
 			return nil, nil, errTwice
@@ -195,8 +195,8 @@ func isNull(value []byte) bool { return string(value) == "null" }
 
 // plainError keeps the reasons of this package and takes the decoder's talk of Go types from the others.
 func plainError(err error) error {
-	if errors.Is(err, errForeign) {
-		return errForeign
+	if errors.Is(err, errMismatch) {
+		return errMismatch
 	}
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {

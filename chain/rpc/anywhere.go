@@ -9,10 +9,13 @@ import (
 // ErrLacks says that every endpoint answered and none keeps what was asked for, such as old blocks.
 var ErrLacks = errors.New("no endpoint keeps it")
 
-// Anywhere runs a read at one endpoint after the other, the healthiest first, until a run ends otherwise than with an error of
-// which lacks says that the endpoint is well and does not keep what was asked for. When all have said so the error is ErrLacks
-// with the words of each. An endpoint that cannot be asked may keep it: then the error is that one's, and never ErrLacks.
-func Anywhere[T any](ctx context.Context, c *Client, read func(context.Context, *Session) (T, error), lacks func(error) bool) (T, error) {
+// Anywhere runs a read at one endpoint after the other, the healthiest first, until a run ends otherwise than with an
+// error of which lacks says that the endpoint is well and does not keep what was asked for. When all have said so the
+// error is ErrLacks with the words of each. An endpoint that cannot be asked may keep it: then the error is that one's,
+// and never ErrLacks.
+func Anywhere[T any](
+	ctx context.Context, c *Client, read func(context.Context, *Session) (T, error), lacks func(error) bool,
+) (T, error) {
 	var none T
 	first, err := c.Pin(ctx)
 	if err != nil {

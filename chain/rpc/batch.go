@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Request is one call of a batch. Out is as in Client.Call. Err is set by Batch: nil, *Error, ErrNull, or why the request
-// was not answered.
+// Request is one call of a batch. Out is as in Client.Call. Err is set by Batch: nil, *Error, ErrNull, or why the
+// request was not answered.
 type Request struct {
 	Method string
 	Params []any

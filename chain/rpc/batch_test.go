@@ -52,7 +52,8 @@ func TestBatchMatchesByIDAndIsSplit(t *testing.T) {
 func TestEachRequestOfABatchHasItsOwnError(t *testing.T) {
 	t.Parallel()
 	n := startNode(t, rpcHandler(func(w http.ResponseWriter, calls []asked) {
-		fmt.Fprintf(w, `[{"id":%s,"result":"a"},{"id":%s,"error":{"code":-5,"message":"no"}},{"id":%s,"result":null}]`, calls[0].ID, calls[1].ID, calls[2].ID)
+		fmt.Fprintf(w, `[{"id":%s,"result":"a"},{"id":%s,"error":{"code":-5,"message":"no"}},{"id":%s,"result":null}]`,
+			calls[0].ID, calls[1].ID, calls[2].ID)
 	}))
 	c := newClient(t, Config{URLs: urlsOf(n)})
 	var a, b, d string
@@ -61,7 +62,8 @@ func TestEachRequestOfABatchHasItsOwnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	var answer *Error
-	if a != "a" || requests[0].Err != nil || !errors.As(requests[1].Err, &answer) || answer.Code != -5 || !errors.Is(requests[2].Err, ErrNull) {
+	if a != "a" || requests[0].Err != nil || !errors.As(requests[1].Err, &answer) || answer.Code != -5 ||
+		!errors.Is(requests[2].Err, ErrNull) {
 		t.Errorf("a %q; errors %v, %v, %v", a, requests[0].Err, requests[1].Err, requests[2].Err)
 	}
 	wantState(t, c, 0, StateUp)
@@ -75,26 +77,38 @@ func TestUnsoundBatches(t *testing.T) {
 	}{
 		"missing": {func(a, b json.Number) string { return fmt.Sprintf(`[{"id":%s,"result":0}]`, a) }, "answers are missing"},
 		"none":    {func(a, b json.Number) string { return `[]` }, "answers are missing"},
-		"twice":   {func(a, b json.Number) string { return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":0}]`, a, a) }, "two answers to one question"},
-		"foreign": {func(a, b json.Number) string { return fmt.Sprintf(`[{"id":%s,"result":0},{"id":999,"result":1}]`, a) }, "not asked"},
+		"twice": {func(a, b json.Number) string {
+			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":0}]`, a, a)
+		}, "two answers to one question"},
+		"foreign": {func(a, b json.Number) string {
+			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":999,"result":1}]`, a)
+		}, "not asked"},
 		"one too many": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":1},{"id":999,"result":1}]`, a, b)
 		}, "not asked"},
-		"endless":   {func(a, b json.Number) string { return "[" + strings.Repeat(`{},`, 100000) }, "not asked"},
-		"truncated": {func(a, b json.Number) string { return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":1}`, a, b) }, "not JSON"},
+		"endless": {func(a, b json.Number) string { return "[" + strings.Repeat(`{},`, 100000) }, "not asked"},
+		"truncated": {func(a, b json.Number) string {
+			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":1}`, a, b)
+		}, "not JSON"},
 		"trailing": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":1}] x`, a, b)
 		}, "not JSON"},
-		"no object":        {func(a, b json.Number) string { return `[1,2]` }, "not JSON"},
-		"object, no error": {func(a, b json.Number) string { return fmt.Sprintf(`{"id":%s,"result":0}`, a) }, "not of the form"},
+		"no object": {func(a, b json.Number) string { return `[1,2]` }, "not JSON"},
+		"object, no error": {func(a, b json.Number) string {
+			return fmt.Sprintf(`{"id":%s,"result":0}`, a)
+		}, "not of the form"},
 		"one rate-limited": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"error":{"code":429,"message":"x"}}]`, a, b)
 		}, "error 429"},
-		"refused, rate limit": {func(a, b json.Number) string { return `{"id":null,"error":{"code":-32005,"message":"x"}}` }, "error -32005"},
+		"refused, rate limit": {func(a, b json.Number) string {
+			return `{"id":null,"error":{"code":-32005,"message":"x"}}`
+		}, "error -32005"},
 		"one of another shape": {func(a, b json.Number) string {
 			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s,"result":"x"}]`, a, b)
 		}, "result: json"},
-		"one with neither": {func(a, b json.Number) string { return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s}]`, a, b) }, "neither"},
+		"one with neither": {func(a, b json.Number) string {
+			return fmt.Sprintf(`[{"id":%s,"result":0},{"id":%s}]`, a, b)
+		}, "neither"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +125,8 @@ func TestUnsoundBatches(t *testing.T) {
 			wantState(t, c, 0, StateAside)
 			c = newClient(t, Config{URLs: urlsOf(ill, startNode(t, rpcHandler(echo)))})
 			requests, out := numbers(2)
-			if err := c.Batch(t.Context(), requests); err != nil || !slices.Equal(out, []int{0, 1}) || requests[0].Err != nil || requests[1].Err != nil {
+			if err := c.Batch(t.Context(), requests); err != nil || !slices.Equal(out, []int{0, 1}) || requests[0].Err != nil ||
+				requests[1].Err != nil {
 				t.Errorf("error %v, results %v", err, out)
 			}
 		})
@@ -157,7 +172,8 @@ func TestBatchThatEndsHalfway(t *testing.T) {
 	}
 }
 
-// One answer of a list says that nothing was done, another that something was: what the next endpoint refuses is unsure.
+// One answer of a list says that nothing was done, another that something was: what the next endpoint refuses is
+// unsure.
 func TestBatchThatWasActedOnInPart(t *testing.T) {
 	t.Parallel()
 	first := startNode(t, rpcHandler(func(w http.ResponseWriter, calls []asked) {

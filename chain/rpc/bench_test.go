@@ -25,7 +25,8 @@ func benchNode(b *testing.B, result string) *node {
 
 var benchResults = map[string]string{
 	"small": `"0x1b4"`,
-	"4MB":   `[` + strings.Repeat(`{"hash":"0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060","value":"0xde0b6b3a7640000","logs":[]},`, 33000) + `{}]`,
+	"4MB": `[` +
+		strings.Repeat(`{"hash":"0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060","value":"0xde0b6b3a7640000","logs":[]},`, 33000) + `{}]`,
 }
 
 type benchItem struct {
@@ -72,7 +73,8 @@ func BenchmarkBarePost(b *testing.B) {
 }
 
 func barePost(b *testing.B, url string, out any) {
-	resp, err := http.Post(url, "application/json", bytes.NewReader([]byte(`{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}`)))
+	resp, err := http.Post(url, "application/json",
+		bytes.NewReader([]byte(`{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}`)))
 	if err != nil {
 		b.Fatal(err)
 	}

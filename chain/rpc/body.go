@@ -22,8 +22,8 @@ const (
 	excerptLength = 2 << 10
 )
 
-// body is the unpacked body of an answer while it arrives. It counts and bounds what is read, packed and unpacked, keeps the
-// beginning for the text of a fault, and remembers why reading ended if that was no plain end.
+// body is the unpacked body of an answer while it arrives. It counts and bounds what is read, packed and unpacked,
+// keeps the beginning for the text of a fault, and remembers why reading ended if that was no plain end.
 type body struct {
 	src     io.Reader
 	promise int64 // Content-Length, or -1

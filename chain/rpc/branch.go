@@ -47,7 +47,8 @@ func (e *endpoint) branch(prefix, raw string) ([]string, error) {
 }
 
 // ownHeaders are set by the client and the transport.
-var ownHeaders = []string{"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Length", "Content-Type", "Host",
+var ownHeaders = []string{"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Length", "Content-Type",
+	"Host",
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent"}
 
 var (
@@ -55,10 +56,11 @@ var (
 	headerValue = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 )
 
-// ValidHeader reports whether a header may be configured: a plain name that the client does not set itself, and a value of
-// 1 to 1,024 printable ASCII characters.
+// ValidHeader reports whether a header may be configured: a plain name that the client does not set itself, and a value
+// of 1 to 1,024 printable ASCII characters.
 func ValidHeader(name, value string) bool {
-	return headerName.MatchString(name) && len(value) <= 1024 && headerValue.MatchString(value) && !slices.Contains(ownHeaders, http.CanonicalHeaderKey(name))
+	return headerName.MatchString(name) && len(value) <= 1024 && headerValue.MatchString(value) &&
+		!slices.Contains(ownHeaders, http.CanonicalHeaderKey(name))
 }
 
 func (cfg Config) headersFit() bool {

@@ -48,7 +48,8 @@ func TestABranchIsServedElsewhere(t *testing.T) {
 func TestABranchThatIsAwayPutsItsEndpointAside(t *testing.T) {
 	t.Parallel()
 	full, solid, second := startVisits(t), startVisits(t), startVisits(t)
-	c := newClient(t, Config{URLs: []string{full.URL, second.URL}, Branches: map[string][]string{"/solid": {solid.URL, ""}}})
+	c := newClient(t, Config{URLs: []string{full.URL, second.URL},
+		Branches: map[string][]string{"/solid": {solid.URL, ""}}})
 	solid.Close()
 	for range 2 {
 		var out int

@@ -1,8 +1,9 @@
 // Package rpc is the one client that all chain adapters use to talk to nodes: JSON-RPC over HTTP and plain HTTP APIs.
 //
-// It owns the endpoints of one chain: their order, health, bounds, quotas, credentials and the decoding of the envelope. It
-// never knows what a call means and never polls by itself. No goroutine outlives a call, but for the probe of an endpoint
-// that could not be reached: while others serve and somebody calls, one for each such endpoint, for at most four seconds.
+// It owns the endpoints of one chain: their order, health, bounds, quotas, credentials and the decoding of the
+// envelope. It never knows what a call means and never polls by itself. No goroutine outlives a call, but for the probe
+// of an endpoint that could not be reached: while others serve and somebody calls, one for each such endpoint, for at
+// most four seconds.
 //
 // Invariants:
 //   - An error that is a *Error (errors.As) or ErrNull is the answer of a node. Any other error of a call that was sent means
@@ -39,8 +40,8 @@ type Client struct {
 	sizes  sizes
 }
 
-// New checks the configuration and makes a client. It sends nothing: nodes that are down do not stop a start. A bad URL is
-// an error that names it by its place in the list and, where that is safe, by its host.
+// New checks the configuration and makes a client. It sends nothing: nodes that are down do not stop a start. A bad URL
+// is an error that names it by its place in the list and, where that is safe, by its host.
 func New(cfg Config) (*Client, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -57,17 +58,19 @@ func New(cfg Config) (*Client, error) {
 // answers; each gets Config.Timeout.
 //
 // out is a pointer, or nil when the result does not matter. It is overwritten, never merged into. A *jsontext.Value or
-// *[]byte receives the raw result. A null result is an ErrNull unless out is raw or points to a pointer or an interface:
-// a null list is not an empty list.
+// *[]byte receives the raw result. A null result is an ErrNull unless out is raw or points to a pointer or an
+// interface: a null list is not an empty list.
 //
-// Errors: *Error when a node answered with one; ErrUnavailable when no endpoint gave an answer; the context's own error.
+// Errors: *Error when a node answered with one; ErrUnavailable when no endpoint gave an answer; the context's own
+// error.
 func (c *Client) Call(ctx context.Context, method string, params []any, out any) error {
 	return c.call(ctx, c, method, params, out)
 }
 
 // Batch asks several methods in JSON-RPC batches of at most Config.MaxBatch. Each request gets its own Err. The error
-// returned is nil when every request was answered, if only by an *Error of its own; otherwise the requests that were not
-// answered carry that error in Err too. Batches of one Batch may be answered by different endpoints: Pin keeps them on one.
+// returned is nil when every request was answered, if only by an *Error of its own; otherwise the requests that were
+// not answered carry that error in Err too. Batches of one Batch may be answered by different endpoints: Pin keeps them
+// on one.
 func (c *Client) Batch(ctx context.Context, requests []*Request) error {
 	return c.batch(ctx, c, requests)
 }
@@ -140,8 +143,8 @@ func (c *Client) do(ctx context.Context, op string, put putter) error {
 	})
 }
 
-// each runs f with the endpoints in order of health until one run does not end in a fault. When all that were up have failed,
-// those whose cool-down has become shorter by that are tried too.
+// each runs f with the endpoints in order of health until one run does not end in a fault. When all that were up have
+// failed, those whose cool-down has become shorter by that are tried too.
 func (c *Client) each(ctx context.Context, op string, f func(e *endpoint, unsure bool) error) error {
 	var tried []*endpoint
 	failed := &unavailableError{op: op}
@@ -199,7 +202,8 @@ func (c *Client) attempt(ctx context.Context, at place, q question) error {
 	case at.checking: // the check as a whole is judged by who runs it
 	case errors.As(err, &ft):
 		c.pool.blame(at.endpoint, at.epoch, ft)
-	case err != nil && !q.optional && errors.Is(ctx.Err(), context.DeadlineExceeded) && c.cfg.Now().Sub(started) >= c.cfg.Timeout/2:
+	case err != nil && !q.optional && errors.Is(ctx.Err(), context.DeadlineExceeded) &&
+		c.cfg.Now().Sub(started) >= c.cfg.Timeout/2:
 		// The caller's own deadline ended the wait, yet this endpoint kept silent for long: without blame a hung node would
 		// be asked first for ever by callers of little patience.
 		c.pool.blame(at.endpoint, at.epoch, &fault{text: "no answer before the caller's deadline"})

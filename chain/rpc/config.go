@@ -27,7 +27,8 @@ const (
 // Version is what the request envelope says in "jsonrpc".
 type Version string
 
-// Bitcoin-style nodes older than Bitcoin Core 28 speak 1.0 (and answer errors with HTTP 500 and 404); all others speak 2.0.
+// Bitcoin-style nodes older than Bitcoin Core 28 speak 1.0 (and answer errors with HTTP 500 and 404); all others speak
+// 2.0.
 const (
 	V1 Version = "1.0"
 	V2 Version = "2.0"
@@ -51,7 +52,8 @@ type Config struct {
 	MaxBatch           int // calls in one batch: 100
 	// Quota is what each endpoint may be asked; what is 0 is taken from the provider's profile.
 	Quota Quota
-	// Provider names the Profile of all endpoints. Empty: they are recognised by their hosts. NoProvider: no profile counts.
+	// Provider names the Profile of all endpoints. Empty: they are recognised by their hosts. NoProvider: no profile
+	// counts.
 	Provider string
 	// Fetchers is how many items one Fetch asks for at once, for each endpoint; 0 is automatic: as many as make it faster,
 	// at most 32. Window is how many blocks one read should take; 0 is automatic.
@@ -60,9 +62,9 @@ type Config struct {
 	MaxHeld int64
 	// MaxLag is how many blocks behind the best endpoint another may be; 0 means that lag is not judged.
 	MaxLag uint64
-	// MinPause and MaxPause bound the cool-down of a failing endpoint: 1 s, doubling up to 1 min, with jitter. While no other
-	// endpoint is up it is at most 2 s, and half a second for one that cannot be reached. A Retry-After is obeyed in any case,
-	// up to 5 min.
+	// MinPause and MaxPause bound the cool-down of a failing endpoint: 1 s, doubling up to 1 min, with jitter. While no
+	// other endpoint is up it is at most 2 s, and half a second for one that cannot be reached. A Retry-After is obeyed in
+	// any case, up to 5 min.
 	MinPause, MaxPause time.Duration
 	MaxConns           int // connections to one host: 36, or four more than Fetchers, for the calls of others
 
@@ -148,8 +150,8 @@ func (cfg Config) validate() error {
 	return nil
 }
 
-// newTransport keeps connections alive, since a poller asks every second, and bounds their number, since a bitcoind turns
-// away what its work queue cannot hold.
+// newTransport keeps connections alive, since a poller asks every second, and bounds their number, since a bitcoind
+// turns away what its work queue cannot hold.
 func newTransport(conns int) *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}
 	return &http.Transport{

@@ -79,8 +79,8 @@ func hexDigit(c byte) int {
 	return 0
 }
 
-// mayCut reports whether a string can end before c and still be well-formed: not inside a UTF-8 character, not between two
-// halves of a surrogate pair. What is malformed anyway is cut soon.
+// mayCut reports whether a string can end before c and still be well-formed: not inside a UTF-8 character, not between
+// two halves of a surrogate pair. What is malformed anyway is cut soon.
 func (f *filter) mayCut(c byte) bool {
 	return !f.high && (c < 0x80 || c >= 0xC0) || f.passed >= longestString+16
 }

@@ -66,8 +66,8 @@ func parseEndpoints(cfg Config) ([]*endpoint, redactor, error) {
 	return endpoints, newRedactor(secrets), nil
 }
 
-// parseEndpoint returns the endpoint and what of its URL must never be printed. Its errors never quote the URL, for a URL
-// that does not parse shows no safe part: in "http://user:pa/ss@host" the host would be "user".
+// parseEndpoint returns the endpoint and what of its URL must never be printed. Its errors never quote the URL, for a
+// URL that does not parse shows no safe part: in "http://user:pa/ss@host" the host would be "user".
 func parseEndpoint(raw string) (*endpoint, []string, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -77,7 +77,8 @@ func parseEndpoint(raw string) (*endpoint, []string, error) {
 		return nil, nil, errors.New("must begin with http:// or https://")
 	}
 	if strings.Contains(u.EscapedPath()+u.RawQuery, "@") || strings.Contains(raw, "#") {
-		return nil, nil, errors.New("has an unencoded @ or # behind the host (special characters in a password must be percent-encoded)")
+		return nil, nil,
+			errors.New("has an unencoded @ or # behind the host (special characters in a password must be percent-encoded)")
 	}
 	if u.Hostname() == "" {
 		return nil, nil, errors.New("has no host")

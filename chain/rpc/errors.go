@@ -12,15 +12,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ErrUnavailable is wrapped by the error of a call that no endpoint answered: all were unreachable, failing, or put aside.
-// Whether a node acted on the call is unknown.
+// ErrUnavailable is wrapped by the error of a call that no endpoint answered: all were unreachable, failing, or put
+// aside. Whether a node acted on the call is unknown.
 var ErrUnavailable = errors.New("no endpoint answered")
 
 // ErrNull says that a node answered null where a value was wanted. It is an answer: the node has no such thing.
 var ErrNull = errors.New("the result is null")
 
-// Error is an error object that a node answered. The call reached a node and its outcome is what the error says, whatever
-// the HTTP status was: bitcoind sends these with 200, 404 and 500.
+// Error is an error object that a node answered. The call reached a node and its outcome is what the error says,
+// whatever the HTTP status was: bitcoind sends these with 200, 404 and 500.
 type Error struct {
 	Code    int            // of the error object, or the HTTP status for Get and Post
 	HTTP    int            // the HTTP status
@@ -66,9 +66,11 @@ func DefaultRetryable(e *Error) bool {
 	return strings.Contains(message, "rate limit") || strings.Contains(message, "too many requests")
 }
 
-// speaksOfLimits tells a retryable error that means too many calls from one that means a node which starts or is behind.
+// speaksOfLimits tells a retryable error that means too many calls from one that means a node which starts or is
+// behind.
 func speaksOfLimits(e *Error) bool {
-	return e.Code == 429 || e.Code == -32429 || quotaWords.in(e.Message) || words{"limit", "too many", "throttl"}.in(e.Message)
+	return e.Code == 429 || e.Code == -32429 || quotaWords.in(e.Message) ||
+		words{"limit", "too many", "throttl"}.in(e.Message)
 }
 
 // fault is the failure of one endpoint to answer one question. Its text is free of credentials. It keeps no chain of

@@ -73,8 +73,8 @@ func (r *reply) failure() error {
 }
 
 // exchange sends the question, reads the answer within Config.Timeout and returns what question.read made of it. fresh
-// reports that it came through a connection made for it. The error is a *fault if no sound answer came, the context's error
-// when that is what ended it, or the answer.
+// reports that it came through a connection made for it. The error is a *fault if no sound answer came, the context's
+// error when that is what ended it, or the answer.
 func (c *Client) exchange(ctx context.Context, e *endpoint, q question) (fresh bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -194,8 +194,9 @@ func (c *Client) receive(ctx context.Context, resp *http.Response, q question) e
 	return q.read(r)
 }
 
-// noAnswerFault is the fault for a status that carries no answer. Some providers refuse too many calls with 403 or 503 and
-// only their words tell: "The key exceeds the frequency limit(15), and the query server is suspended for 30s" (TronGrid).
+// noAnswerFault is the fault for a status that carries no answer. Some providers refuse too many calls with 403 or 503
+// and only their words tell: "The key exceeds the frequency limit(15), and the query server is suspended for 30s"
+// (TronGrid).
 func (c *Client) noAnswerFault(r reply, why string) *fault {
 	if !quotaWords.in(string(r.body)) {
 		return c.unsound(r, why)

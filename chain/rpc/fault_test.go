@@ -79,10 +79,13 @@ var faults = []struct {
 	{"moved", raw(301, "", "Location: http://127.0.0.1:1/"), "HTTP 301: redirect refused"},
 	{"moved temporarily", raw(307, "", "Location: /other"), "HTTP 307: redirect refused"},
 	{"wrong password", raw(401, ""), "HTTP 401: credentials refused"},
-	{"project id refused, as an error object", says(401, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32002,"message":"rejected due to project ID settings"}}`), "HTTP 401: credentials refused"},
+	{"project id refused, as an error object",
+		says(401, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32002,"message":"rejected due to project ID settings"}}`),
+		"HTTP 401: credentials refused"},
 	{"forbidden", raw(403, "<html>Forbidden</html>"), "HTTP 403: credentials refused"},
 	{"rate limit", raw(429, "slow down"), `HTTP 429: too many requests: "slow down"`},
-	{"rate limit as an error object", says(429, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"x"}}`), "HTTP 429: too many requests"},
+	{"rate limit as an error object", says(429, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"x"}}`),
+		"HTTP 429: too many requests"},
 	{"work queue full", raw(503, "Work queue depth exceeded"), `HTTP 503: failing: "Work queue depth exceeded"`},
 	{"gateway timeout", raw(504, "<html>504</html>"), "HTTP 504: failing"},
 	{"500 without an error object", raw(500, "Internal Server Error"), "HTTP 500: "},
@@ -93,7 +96,8 @@ var faults = []struct {
 	{"text", raw(200, "OK"), "not of the form"},
 	{"truncated JSON", says(200, `{"jsonrpc":"2.0","id":ID,"result":{"hash":"00`), "not JSON: unexpected EOF"},
 	{"truncated body", raw(200, `{"jsonrpc":`, "Content-Length: 1000"), "broke off after 11 bytes"},
-	{"data behind the answer", says(200, `{"jsonrpc":"2.0","id":ID,"result":1}{}`), "not JSON: invalid character '{' after top-level value"},
+	{"data behind the answer", says(200, `{"jsonrpc":"2.0","id":ID,"result":1}{}`),
+		"not JSON: invalid character '{' after top-level value"},
 	{"member twice", says(200, `{"id":ID,"result":1,"result":2}`), "duplicate object member name"},
 	{"member twice in the result", says(200, `{"id":ID,"result":{"a":1,"a":2}}`), "duplicate object member name"},
 	{"invalid UTF-8", says(200, "{\"id\":ID,\"result\":\"\xff\"}"), "invalid UTF-8"},
@@ -102,17 +106,24 @@ var faults = []struct {
 	{"foreign id", says(200, `{"jsonrpc":"2.0","id":4711,"result":"x"}`), "answer to a question that was not asked"},
 	{"id as text", says(200, `{"jsonrpc":"2.0","id":"ID","result":"x"}`), "answer to a question that was not asked"},
 	{"no id", says(200, `{"jsonrpc":"2.0","result":"x"}`), "answer to a question that was not asked"},
-	{"error without id", says(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`), "answer to a question that was not asked"},
+	{"error without id", says(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`),
+		"answer to a question that was not asked"},
 	{"neither result nor error", says(200, `{"jsonrpc":"2.0","id":ID}`), "neither a result nor an error"},
-	{"both result and error", says(200, `{"id":ID,"result":"x","error":{"code":1,"message":"y"}}`), "both a result and an error"},
-	{"result with an error status", says(500, `{"id":ID,"result":"x","error":null}`), "HTTP 500: a result with an error status"},
+	{"both result and error", says(200, `{"id":ID,"result":"x","error":{"code":1,"message":"y"}}`),
+		"both a result and an error"},
+	{"result with an error status", says(500, `{"id":ID,"result":"x","error":null}`),
+		"HTTP 500: a result with an error status"},
 	{"error that is text", says(200, `{"id":ID,"error":"Unauthorized"}`), "the error is not an object"},
 	{"error without a code", says(200, `{"id":ID,"error":{"message":"no"}}`), "the error is not an object"},
-	{"error with a fraction for a code", says(200, `{"id":ID,"error":{"code":-1.5,"message":"no"}}`), "the error is not an object"},
+	{"error with a fraction for a code", says(200, `{"id":ID,"error":{"code":-1.5,"message":"no"}}`),
+		"the error is not an object"},
 	{"result of another shape", says(200, `{"id":ID,"result":{"a":1}}`), " unmarshal JSON object into Go string"},
-	{"warming up", says(500, `{"result":null,"error":{"code":-28,"message":"Loading block index…"},"id":ID}`), "node answered error -28"},
-	{"limit exceeded", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32005,"message":"limit exceeded"}}`), "node answered error -32005"},
-	{"geth timed out", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32002,"message":"request timed out"}}`), "node answered error -32002"},
+	{"warming up", says(500, `{"result":null,"error":{"code":-28,"message":"Loading block index…"},"id":ID}`),
+		"node answered error -28"},
+	{"limit exceeded", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32005,"message":"limit exceeded"}}`),
+		"node answered error -32005"},
+	{"geth timed out", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32002,"message":"request timed out"}}`),
+		"node answered error -32002"},
 	{"huge with its length told", raw(200, strings.Repeat(" ", testBody+1)), "larger than the bound"},
 	{"huge in pieces", raw(200, strings.Repeat(" ", testBody+1), "Transfer-Encoding: chunked"), "larger than the bound"},
 	{"gzip bomb", raw(200, bomb(8<<20), "Content-Encoding: gzip"), "larger than the bound"},
@@ -160,11 +171,16 @@ func TestErrorObjectsAreAnswers(t *testing.T) {
 		body   string
 		want   Error
 	}{
-		"bitcoind, 500": {500, `{"result":null,"error":{"code":-26,"message":"txn-mempool-conflict"},"id":ID}`, Error{Code: -26, HTTP: 500, Message: "txn-mempool-conflict"}},
-		"bitcoind, 404": {404, `{"result":null,"error":{"code":-32601,"message":"Method not found"},"id":ID}`, Error{Code: -32601, HTTP: 404, Message: "Method not found"}},
-		"bitcoind, 400": {400, `{"result":null,"error":{"code":-32600,"message":"bad"},"id":ID}`, Error{Code: -32600, HTTP: 400, Message: "bad"}},
-		"geth":          {200, `{"jsonrpc":"2.0","id":ID,"error":{"code":3,"message":"execution reverted","data":"0x08c379a0"}}`, Error{Code: 3, HTTP: 200, Message: "execution reverted", Data: []byte(`"0x08c379a0"`)}},
-		"solana, refused in preflight": {200, `{"jsonrpc":"2.0","error":{"code":-32002,"message":"Transaction simulation failed"},"id":ID}`,
+		"bitcoind, 500": {500, `{"result":null,"error":{"code":-26,"message":"txn-mempool-conflict"},"id":ID}`,
+			Error{Code: -26, HTTP: 500, Message: "txn-mempool-conflict"}},
+		"bitcoind, 404": {404, `{"result":null,"error":{"code":-32601,"message":"Method not found"},"id":ID}`,
+			Error{Code: -32601, HTTP: 404, Message: "Method not found"}},
+		"bitcoind, 400": {400, `{"result":null,"error":{"code":-32600,"message":"bad"},"id":ID}`,
+			Error{Code: -32600, HTTP: 400, Message: "bad"}},
+		"geth": {200, `{"jsonrpc":"2.0","id":ID,"error":{"code":3,"message":"execution reverted","data":"0x08c379a0"}}`,
+			Error{Code: 3, HTTP: 200, Message: "execution reverted", Data: []byte(`"0x08c379a0"`)}},
+		"solana, refused in preflight": {200,
+			`{"jsonrpc":"2.0","error":{"code":-32002,"message":"Transaction simulation failed"},"id":ID}`,
 			Error{Code: -32002, HTTP: 200, Message: "Transaction simulation failed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +193,8 @@ func TestErrorObjectsAreAnswers(t *testing.T) {
 			if !errors.As(err, &got) || errors.Is(err, ErrUnavailable) {
 				t.Fatalf("error %v", err)
 			}
-			if got.Code != tc.want.Code || got.HTTP != tc.want.HTTP || got.Message != tc.want.Message || string(got.Data) != string(tc.want.Data) || got.Unsure {
+			if got.Code != tc.want.Code || got.HTTP != tc.want.HTTP || got.Message != tc.want.Message ||
+				string(got.Data) != string(tc.want.Data) || got.Unsure {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 			if !strings.HasPrefix(err.Error(), "call sendrawtransaction: node answered error") {
@@ -213,7 +230,8 @@ func TestRefusalAfterUnknownOutcomeIsUnsure(t *testing.T) {
 			}
 			requests := []*Request{{Method: "sendrawtransaction"}}
 			b := newClient(t, Config{URLs: urlsOf(startNode(t, tc.first), startNode(t, refuses))})
-			if err := b.Batch(t.Context(), requests); err != nil || !errors.As(requests[0].Err, &got) || got.Unsure != tc.unsure {
+			if err := b.Batch(t.Context(), requests); err != nil || !errors.As(requests[0].Err, &got) ||
+				got.Unsure != tc.unsure {
 				t.Errorf("batch: error %v, %v, unsure %v, want %v", err, requests[0].Err, got.Unsure, tc.unsure)
 			}
 		})
@@ -240,7 +258,8 @@ func TestGzipIsRead(t *testing.T) {
 	}))
 	c := newClient(t, Config{URLs: urlsOf(n)})
 	mustCall(t, c, strings.Repeat("a", 5000))
-	for url, want := range map[string]bool{"http://127.0.0.1:1": false, "http://[::1]": false, "http://localhost:1": false, "https://node.example": true, "http://10.0.0.1": true} {
+	for url, want := range map[string]bool{"http://127.0.0.1:1": false, "http://[::1]": false, "http://localhost:1": false,
+		"https://node.example": true, "http://10.0.0.1": true} {
 		if e, _, err := parseEndpoint(url); err != nil || e.gzip != want {
 			t.Errorf("%s: gzip %v, error %v", url, e.gzip, err)
 		}

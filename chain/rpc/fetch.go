@@ -7,15 +7,17 @@ import (
 	"sync"
 )
 
-// Fetch runs get for 0 to n-1, as many at a time as the latency of the answers asks for, through s and, where s has no room
-// left, through every other endpoint that is up and has reported at least height top. What bounds it is Config.Fetchers, the
-// quotas, and Config.MaxHeld by the size of the last answers.
+// Fetch runs get for 0 to n-1, as many at a time as the latency of the answers asks for, through s and, where s has no
+// room left, through every other endpoint that is up and has reported at least height top. What bounds it is
+// Config.Fetchers, the quotas, and Config.MaxHeld by the size of the last answers.
 //
-// It returns the results in order up to the first that failed; err is set only when item 0 failed. Item 0 is asked through s,
-// and so is an item that failed elsewhere. Whether the items fit together, such as blocks by their parents' hashes, is for
-// the caller to see: they may come from nodes on different branches. A caller that keeps what fits and reads on from there
-// makes progress with s alone. No get is running any more when Fetch returns.
-func Fetch[T any](ctx context.Context, s *Session, n int, top uint64, get func(ctx context.Context, s *Session, i int) (T, error)) ([]T, error) {
+// It returns the results in order up to the first that failed; err is set only when item 0 failed. Item 0 is asked
+// through s, and so is an item that failed elsewhere. Whether the items fit together, such as blocks by their parents'
+// hashes, is for the caller to see: they may come from nodes on different branches. A caller that keeps what fits and
+// reads on from there makes progress with s alone. No get is running any more when Fetch returns.
+func Fetch[T any](
+	ctx context.Context, s *Session, n int, top uint64, get func(ctx context.Context, s *Session, i int) (T, error),
+) ([]T, error) {
 	results := make([]T, n)
 	done, err := fetch(ctx, s, n, top, func(ctx context.Context, s *Session, i int) (err error) {
 		results[i], err = get(ctx, s, i)
@@ -50,13 +52,16 @@ type source struct {
 }
 
 // fetch returns how many items from the first on are done, and the error of the one behind them.
-func fetch(ctx context.Context, s *Session, n int, top uint64, get func(context.Context, *Session, int) error) (int, error) {
+func fetch(
+	ctx context.Context, s *Session, n int, top uint64, get func(context.Context, *Session, int) error,
+) (int, error) {
 	f := &fetching{client: s.client, first: s, get: get, end: n, running: map[int]context.CancelFunc{}}
 	f.changed = sync.NewCond(&f.mu)
 	f.sources = append(f.sources, &source{s, &s.endpoint.flow})
 	if n > 1 {
 		for _, other := range s.client.pool.others(s.endpoint, top) {
-			f.sources = append(f.sources, &source{&Session{client: s.client, endpoint: other.endpoint, epoch: other.epoch}, &other.flow})
+			f.sources = append(f.sources, &source{&Session{client: s.client, endpoint: other.endpoint, epoch: other.epoch},
+				&other.flow})
 		}
 	}
 	stop := context.AfterFunc(ctx, func() {
@@ -153,8 +158,8 @@ func (f *fetching) one(ctx context.Context, from *source, item int) {
 	}
 }
 
-// Guarded turns a panic into an error, for a goroutine that reads answers: above it nobody catches one, and what an answer
-// brings about stops its chain and not the process.
+// Guarded turns a panic into an error, for a goroutine that reads answers: above it nobody catches one, and what an
+// answer brings about stops its chain and not the process.
 func Guarded(get func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -194,8 +199,9 @@ func (f *fetching) fail(item int, err error) {
 	}
 }
 
-// choose returns the source that is expected to be done with one more item first, among those with room, or nil to wait.
-// Another endpoint than the session's is used only if it is done before the session's would have come to the item.
+// choose returns the source that is expected to be done with one more item first, among those with room, or nil to
+// wait. Another endpoint than the session's is used only if it is done before the session's would have come to the
+// item.
 func (f *fetching) choose(ownOnly bool) *source {
 	if len(f.running) >= f.client.sizes.within(f.client.cfg.MaxHeld) && len(f.running) > 0 {
 		return nil

@@ -160,7 +160,8 @@ func TestFetchIsBounded(t *testing.T) {
 // Where more at a time does not make it faster, the node is not overrun: a queue makes every answer late.
 func TestFetchDoesNotOverrunANode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &farm{latency: map[string]time.Duration{"a.example": 100 * time.Millisecond}, lanes: map[string]chan struct{}{"a.example": make(chan struct{}, 2)}}
+		f := &farm{latency: map[string]time.Duration{"a.example": 100 * time.Millisecond},
+			lanes: map[string]chan struct{}{"a.example": make(chan struct{}, 2)}}
 		c := farmClient(t, f, Config{})
 		fetchAll(t, c, 100, 0)
 		f.most = 0
@@ -234,7 +235,8 @@ func TestFetchUsesOtherEndpoints(t *testing.T) {
 	}
 	ms := time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
-		f, took := fetching(t, Config{Fetchers: 8}, []time.Duration{400 * ms, 400 * ms, 400 * ms}, []uint64{100, 100, 120}, 48)
+		f, took := fetching(t, Config{Fetchers: 8}, []time.Duration{400 * ms, 400 * ms, 400 * ms},
+			[]uint64{100, 100, 120}, 48)
 		if took > 900*ms || f.asked["b.example"] != 16 || f.asked["c.example"] != 16 {
 			t.Errorf("three endpoints: %v, asked %v", took, f.asked)
 		}
@@ -276,7 +278,8 @@ func TestFetchAsksAgainWhatFailedElsewhere(t *testing.T) {
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond, "b.example": 40 * time.Millisecond}, ill: ill}
+			f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond,
+				"b.example": 40 * time.Millisecond}, ill: ill}
 			c := farmClient(t, f, Config{Fetchers: 4})
 			for _, e := range c.pool.endpoints {
 				if _, err := c.On(t.Context(), e.name); err != nil {
@@ -296,12 +299,13 @@ func TestFetchAsksAgainWhatFailedElsewhere(t *testing.T) {
 func TestFetchEndsAtTheFirstFailure(t *testing.T) {
 	for _, bad := range []int{0, 7, 39} {
 		synctest.Test(t, func(t *testing.T) {
-			f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond}, ill: func(_ string, item int) (*http.Response, error) {
-				if item == bad || item == bad+3 {
-					return response(`{"id":null,"error":{"code":-32600,"message":"x"}}`, false), nil
-				}
-				return nil, nil
-			}}
+			f := &farm{latency: map[string]time.Duration{"a.example": 400 * time.Millisecond},
+				ill: func(_ string, item int) (*http.Response, error) {
+					if item == bad || item == bad+3 {
+						return response(`{"id":null,"error":{"code":-32600,"message":"x"}}`, false), nil
+					}
+					return nil, nil
+				}}
 			c := farmClient(t, f, Config{})
 			got, err := Fetch(t.Context(), pinned(t, c), 40, 0, getItem)
 			var answer *Error
@@ -397,28 +401,32 @@ func BenchmarkFetch(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Fetch(b.Context(), s, 64, 0, func(context.Context, *Session, int) (int, error) { return 0, nil }); err != nil {
+		if _, err := Fetch(b.Context(), s, 64, 0, func(context.Context, *Session, int) (int, error) {
+			return 0, nil
+		}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// A block that no adapter foresaw may make reading it panic. That is an error of the one chain: the goroutine is Fetch's own,
-// so that nobody else could catch it, and the process with all other chains would end.
+// A block that no adapter foresaw may make reading it panic. That is an error of the one chain: the goroutine is
+// Fetch's own, so that nobody else could catch it, and the process with all other chains would end.
 func TestAPanicInFetchIsAnError(t *testing.T) {
 	f := &farm{latency: map[string]time.Duration{"a.example": 0}}
-	got, err := Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 3, 0, func(ctx context.Context, s *Session, i int) (int, error) {
-		if i == 1 {
-			panic("an unforeseen block")
-		}
-		return i, nil
-	})
+	got, err := Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 3, 0,
+		func(ctx context.Context, s *Session, i int) (int, error) {
+			if i == 1 {
+				panic("an unforeseen block")
+			}
+			return i, nil
+		})
 	if err != nil || len(got) != 1 {
 		t.Errorf("%d items, %v", len(got), err)
 	}
-	_, err = Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 1, 0, func(context.Context, *Session, int) (int, error) {
-		panic("an unforeseen block")
-	})
+	_, err = Fetch(t.Context(), pinned(t, farmClient(t, f, Config{})), 1, 0,
+		func(context.Context, *Session, int) (int, error) {
+			panic("an unforeseen block")
+		})
 	if err == nil || !strings.Contains(err.Error(), "an unforeseen block") {
 		t.Errorf("error %v", err)
 	}

@@ -22,8 +22,8 @@ var (
 )
 
 // filter makes JSON of any length safe for a decoder that holds one token at a time: it cuts strings to longestString,
-// joins spaces, and refuses tokens and objects without end. Inside the limits it changes nothing. It judges no syntax: what
-// is wrong stays wrong, but for what is cut off.
+// joins spaces, and refuses tokens and objects without end. Inside the limits it changes nothing. It judges no syntax:
+// what is wrong stays wrong, but for what is cut off.
 type filter struct {
 	src io.Reader
 	in  []byte // what was read and not yet passed on
@@ -96,8 +96,9 @@ func (f *filter) pass(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// plainPiece passes on, in one go, what nearly all of an answer is made of: short strings without escapes, brackets, commas,
-// numbers and words. It stops before anything else, and does with these characters what structure and string do.
+// plainPiece passes on, in one go, what nearly all of an answer is made of: short strings without escapes, brackets,
+// commas, numbers and words. It stops before anything else, and does with these characters what structure and string
+// do.
 func (f *filter) plainPiece(p []byte) (n int) {
 	in := f.in
 	for len(in) > 0 && n < len(p) {

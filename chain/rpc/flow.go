@@ -15,8 +15,8 @@ const (
 	mostWindow = 64
 )
 
-// flow adapts how many items one endpoint is asked for at a time. While the latency does not rise, more at a time make it
-// faster: the number doubles with every round, later grows by its root. Where the latency rises with the number, the
+// flow adapts how many items one endpoint is asked for at a time. While the latency does not rise, more at a time make
+// it faster: the number doubles with every round, later grows by its root. Where the latency rises with the number, the
 // endpoint – or this machine – is at work without a pause, and the number shrinks in proportion.
 type flow struct {
 	mu       sync.Mutex
@@ -133,8 +133,8 @@ func (c *Client) mostFetchers() int {
 	return min(most, c.cfg.MaxConns)
 }
 
-// Window is how many blocks one read should ask for now: limit, bounded by Config.Window and by how many answers of the size
-// of the last ones are within Config.MaxHeld. It is at least 1.
+// Window is how many blocks one read should ask for now: limit, bounded by Config.Window and by how many answers of the
+// size of the last ones are within Config.MaxHeld. It is at least 1.
 func (c *Client) Window(limit int) int {
 	most := mostWindow
 	if c.cfg.Window > 0 {

@@ -12,9 +12,12 @@ import (
 // FuzzAnswer holds that whatever a node sends is either refused or understood as encoding/json understands it.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
-		`{"jsonrpc":"2.0","id":1,"result":{"a":[1,2]}}`, `{"result":null,"error":{"code":-26,"message":"x","data":[1]},"id":1}`,
-		`[{"id":2,"result":"b"},{"id":1,"result":"a"}]`, `[{"id":1,"error":{"code":429,"message":""}},{"id":2}]`, `{"id":null,"error":{"code":1,"message":"m"}}`,
-		`<html>`, ``, `[`, `[]`, `{}`, `null`, ` {"id":1,"result":1} x`, `{"id":1,"id":1,"result":2}`, `[[[[`, `{"id":1,"result":"\ud800"}`, `{"id":1.0,"result":0}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"a":[1,2]}}`,
+		`{"result":null,"error":{"code":-26,"message":"x","data":[1]},"id":1}`,
+		`[{"id":2,"result":"b"},{"id":1,"result":"a"}]`, `[{"id":1,"error":{"code":429,"message":""}},{"id":2}]`,
+		`{"id":null,"error":{"code":1,"message":"m"}}`,
+		`<html>`, ``, `[`, `[]`, `{}`, `null`, ` {"id":1,"result":1} x`, `{"id":1,"id":1,"result":2}`, `[[[[`,
+		`{"id":1,"result":"\ud800"}`, `{"id":1.0,"result":0}`,
 	} {
 		f.Add(200, []byte(seed))
 		f.Add(500, []byte(seed))
@@ -56,7 +59,8 @@ func checkCall(t *testing.T, err error, body []byte, out any) {
 		ID     json.RawMessage `json:"id"`
 		Result any             `json:"result"`
 	}
-	if err := json.Unmarshal(body, &want); err != nil || string(want.ID) != "1" || fmt.Sprint(want.Result) != fmt.Sprint(out) {
+	if err := json.Unmarshal(body, &want); err != nil || string(want.ID) != "1" ||
+		fmt.Sprint(want.Result) != fmt.Sprint(out) {
 		t.Errorf("took %q for %v, encoding/json for %v with id %s, %v", body, out, want.Result, want.ID, err)
 	}
 }

@@ -14,8 +14,8 @@ type explosive struct{}
 
 func (*explosive) UnmarshalJSONFrom(*jsontext.Decoder) error { panic("an unforeseen answer") }
 
-// Goroutines that read answers are this package's own, so that nobody above them catches a panic: each ends as an error of its
-// own read, and the process lives.
+// Goroutines that read answers are this package's own, so that nobody above them catches a panic: each ends as an error
+// of its own read, and the process lives.
 func TestAPanicEndsARead(t *testing.T) {
 	t.Parallel()
 	wantPanicked := func(t *testing.T, what string, err error) {
@@ -27,7 +27,8 @@ func TestAPanicEndsARead(t *testing.T) {
 	t.Run("calls in place of a batch", func(t *testing.T) {
 		t.Parallel()
 		c := newClient(t, Config{URLs: urlsOf(startNode(t, splittingLists(raw(413, ""), gives(`"a"`))))})
-		wantPanicked(t, "the batch", c.Batch(t.Context(), []*Request{{Method: "a", Out: &explosive{}}, {Method: "b", Out: &explosive{}}}))
+		wantPanicked(t, "the batch", c.Batch(t.Context(),
+			[]*Request{{Method: "a", Out: &explosive{}}, {Method: "b", Out: &explosive{}}}))
 	})
 	t.Run("survey", func(t *testing.T) {
 		t.Parallel()
@@ -76,13 +77,15 @@ func TestAnywhere(t *testing.T) {
 		t.Errorf("the second has it: %q, %v", got, err)
 	}
 	_, err := Anywhere(t.Context(), c, read(first.URL, second.URL), lacks)
-	if !errors.Is(err, ErrLacks) || !strings.Contains(err.Error(), first.URL) || !strings.Contains(err.Error(), second.URL) {
+	if !errors.Is(err, ErrLacks) || !strings.Contains(err.Error(), first.URL) ||
+		!strings.Contains(err.Error(), second.URL) {
 		t.Errorf("neither has it: %v", err)
 	}
 	wantState(t, c, 0, StateUp)
 	wantState(t, c, 1, StateUp)
 	down := newClient(t, Config{URLs: urlsOf(first, startNode(t, hangUp))})
-	if _, err := Anywhere(t.Context(), down, read(first.URL), lacks); errors.Is(err, ErrLacks) || !errors.Is(err, ErrUnavailable) {
+	if _, err := Anywhere(t.Context(), down, read(first.URL), lacks); errors.Is(err, ErrLacks) ||
+		!errors.Is(err, ErrUnavailable) {
 		t.Errorf("the second is away: %v", err)
 	}
 }

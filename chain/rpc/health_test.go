@@ -146,8 +146,11 @@ func TestManyFailuresAtOnceAreOneStrike(t *testing.T) {
 
 func TestRetryableIsConfigurable(t *testing.T) {
 	t.Parallel()
-	first, second := startNode(t, says(200, `{"id":ID,"error":{"code":-7,"message":"busy"}}`)), startNode(t, gives(`"second"`))
-	c := newClient(t, Config{URLs: urlsOf(first, second), Retryable: func(e *Error) bool { return e.Code == -7 && e.Message == "busy" }})
+	first, second := startNode(t, says(200, `{"id":ID,"error":{"code":-7,"message":"busy"}}`)),
+		startNode(t, gives(`"second"`))
+	c := newClient(t, Config{URLs: urlsOf(first, second), Retryable: func(e *Error) bool {
+		return e.Code == -7 && e.Message == "busy"
+	}})
 	mustCall(t, c, "second")
 	wantState(t, c, 0, StateAside)
 }
@@ -191,7 +194,8 @@ func silent(r *http.Request) (*http.Response, error) {
 func TestTimeAndPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newClient(t, Config{URLs: []string{"http://a.example", "http://b.example"}, Timeout: 10 * time.Second, HTTP: inMemory(silent)})
+		c := newClient(t, Config{URLs: []string{"http://a.example", "http://b.example"}, Timeout: 10 * time.Second,
+			HTTP: inMemory(silent)})
 		start := time.Now()
 		mustBeUnavailable(t, c.Call(t.Context(), "m", nil, nil), "no whole answer within 10s")
 		if took := time.Since(start); took != 20*time.Second {
@@ -199,17 +203,20 @@ func TestTimeAndPatience(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) { // a caller that goes away says nothing about the node
-		c := newClient(t, Config{URLs: []string{"http://a.example", "http://b.example"}, Timeout: 10 * time.Second, HTTP: inMemory(silent)})
+		c := newClient(t, Config{URLs: []string{"http://a.example", "http://b.example"}, Timeout: 10 * time.Second,
+			HTTP: inMemory(silent)})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(9*time.Second, cancel)
 		err := c.Call(ctx, "m", nil, nil)
-		if !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) || !strings.HasPrefix(err.Error(), "call m: ") {
+		if !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) ||
+			!strings.HasPrefix(err.Error(), "call m: ") {
 			t.Errorf("error %v", err)
 		}
 		wantState(t, c, 0, StateUp)
 	})
 	synctest.Test(t, func(t *testing.T) { // but a node that outlasts the patience of its callers is passed over in the end
-		c := newClient(t, Config{URLs: []string{"http://a.example", "http://b.example"}, Timeout: 10 * time.Second, HTTP: inMemory(silent)})
+		c := newClient(t, Config{URLs: []string{"http://a.example", "http://b.example"}, Timeout: 10 * time.Second,
+			HTTP: inMemory(silent)})
 		for _, patience := range []time.Duration{time.Second, 6 * time.Second} {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			if err := c.Call(ctx, "m", nil, nil); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnavailable) {
@@ -223,7 +230,8 @@ func TestTimeAndPatience(t *testing.T) {
 
 func answerTo(request []byte, result string) *http.Response {
 	body := `{"jsonrpc":"2.0","id":` + idOf(request) + `,"result":` + result + `}`
-	return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
+	return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: int64(len(body)),
+		Body: io.NopCloser(strings.NewReader(body))}
 }
 
 // idOf is the id of the one call in a request.

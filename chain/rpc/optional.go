@@ -20,8 +20,9 @@ var (
 	ErrUnsound = errors.New("the answer is not sound")
 )
 
-// Declined reports whether an error of CallOptional says that this method did not serve this time, while the endpoint is
-// well: a *Error, ErrNull, ErrNotOffered, ErrTooLarge, ErrTooSlow or ErrUnsound. Others are ErrUnavailable or the context's.
+// Declined reports whether an error of CallOptional says that this method did not serve this time, while the endpoint
+// is well: a *Error, ErrNull, ErrNotOffered, ErrTooLarge, ErrTooSlow or ErrUnsound. Others are ErrUnavailable or the
+// context's.
 func Declined(err error) bool {
 	var answer *Error
 	var d *declined
@@ -38,14 +39,14 @@ func (d *declined) Error() string { return d.kind.Error() + ": " + d.reason }
 
 func (d *declined) Unwrap() error { return d.kind }
 
-// CallOptional asks a method that not every endpoint offers, or that may fail for one block alone, such as a trace. out is
-// as in Call. Besides *Error and ErrNull it returns
+// CallOptional asks a method that not every endpoint offers, or that may fail for one block alone, such as a trace. out
+// is as in Call. Besides *Error and ErrNull it returns
 //   - ErrNotOffered, which is remembered for this endpoint and method for 10 minutes, or until the endpoint has been away;
 //   - ErrTooLarge, ErrTooSlow, ErrUnsound.
 //
-// None of these puts the endpoint into a cool-down or breaks the session: what failed is the call, as long as the endpoint
-// passes its check right afterwards. Too many calls (429) and an endpoint that fails its check are faults as in Call. A
-// method that is answered by faults three times in a row counts as not offered.
+// None of these puts the endpoint into a cool-down or breaks the session: what failed is the call, as long as the
+// endpoint passes its check right afterwards. Too many calls (429) and an endpoint that fails its check are faults as
+// in Call. A method that is answered by faults three times in a row counts as not offered.
 func (s *Session) CallOptional(ctx context.Context, method string, params []any, out any) error {
 	q, err := s.client.optionalQuestion(method, params, out)
 	if err != nil {
@@ -55,8 +56,8 @@ func (s *Session) CallOptional(ctx context.Context, method string, params []any,
 }
 
 // CallOptional is Session.CallOptional through one endpoint after another, until one answers with a result, *Error or
-// ErrNull. Endpoints that are known not to offer the method are not asked. The error is the last endpoint's that declined,
-// or ErrUnavailable if none was there to decline.
+// ErrNull. Endpoints that are known not to offer the method are not asked. The error is the last endpoint's that
+// declined, or ErrUnavailable if none was there to decline.
 func (c *Client) CallOptional(ctx context.Context, method string, params []any, out any) error {
 	q, err := c.optionalQuestion(method, params, out)
 	if err != nil {
@@ -100,7 +101,8 @@ func (c *Client) puttingOptional(q question) putter {
 	}
 }
 
-// judge decides what the outcome of an optional call says: of the method, or of the endpoint. Only then it stays a fault.
+// judge decides what the outcome of an optional call says: of the method, or of the endpoint. Only then it stays a
+// fault.
 func (c *Client) judge(ctx context.Context, at place, q question, err error) error {
 	var d *declined
 	var answer *Error
@@ -132,7 +134,8 @@ func (c *Client) decline(at place, q question, d *declined, err error) error {
 	switch d.kind {
 	case ErrNotOffered:
 		c.pool.learn(at, q.rpcMethod, offer{reason: d.reason})
-		c.cfg.Log.Info("node endpoint does not offer a method", slog.String("endpoint", at.name), slog.String("method", q.rpcMethod),
+		c.cfg.Log.Info("node endpoint does not offer a method", slog.String("endpoint", at.name),
+			slog.String("method", q.rpcMethod),
 			slog.String("reason", d.reason))
 	case ErrTooLarge, ErrTooSlow:
 		c.pool.learn(at, q.rpcMethod, offer{offered: true})
@@ -140,8 +143,8 @@ func (c *Client) decline(at place, q question, d *declined, err error) error {
 	return err
 }
 
-// wellAfter reports whether the endpoint passes its check now, as after a reconnect: credentials that were withdrawn are
-// refused for every call. An answer that is large or slow is proof enough that the endpoint is there.
+// wellAfter reports whether the endpoint passes its check now, as after a reconnect: credentials that were withdrawn
+// are refused for every call. An answer that is large or slow is proof enough that the endpoint is there.
 func (c *Client) wellAfter(ctx context.Context, at place, kind error) bool {
 	if at.checking || kind == ErrTooLarge || kind == ErrTooSlow {
 		return true
@@ -165,18 +168,20 @@ func kindOf(ft *fault) error {
 	return ErrUnsound
 }
 
-// refuses are the statuses by which gateways withhold a method. Whether they withhold everything is for a check to find.
+// refuses are the statuses by which gateways withhold a method. Whether they withhold everything is for a check to
+// find.
 func refuses(status int) bool {
 	switch status {
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound,
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden,
+		http.StatusNotFound,
 		http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusUnavailableForLegalReasons:
 		return true
 	}
 	return false
 }
 
-// mayRefuse reports whether an error status is for the question's reader: it may carry the error object of an optional call,
-// or be the refusal of a batch.
+// mayRefuse reports whether an error status is for the question's reader: it may carry the error object of an optional
+// call, or be the refusal of a batch.
 func mayRefuse(status int, q question) bool {
 	switch {
 	case status == http.StatusTooManyRequests, status == http.StatusProxyAuthRequired, status >= 300 && status < 400:

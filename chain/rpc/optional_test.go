@@ -48,28 +48,56 @@ var refusals = []struct {
 	want error
 	text string
 }{
-	{"geth without the namespace (celo-blockchain#1721)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"the method debug_traceBlockByNumber does not exist/is not available"}}`), ErrNotOffered, "does not exist"},
-	{"Alchemy's free plan (agoric-sdk#12396, 2026)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"trace_filter is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."}}`), ErrNotOffered, "Free tier"},
-	{"the same with 403", says(403, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"debug_traceBlockByHash is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."}}`), ErrNotOffered, "Free tier"},
-	{"dRPC's free plan (nodecore#159, 2026)", says(200, `{"id":ID,"jsonrpc":"2.0","error":{"message":"method is not available on freetier, please upgrade to paid tier","code":35}}`), ErrNotOffered, "paid tier"},
-	{"QuickNode (its error reference, 2026)", raw(403, "Forbidden - custom trace not found in allowed custom traces"), ErrNotOffered, "403"},
-	{"an allowlist in front of a node", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"method not whitelisted"}}`), ErrNotOffered, "whitelisted"},
-	{"Besu (METHOD_NOT_ENABLED)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32604,"message":"Method not enabled"}}`), ErrNotOffered, "not enabled"},
-	{"VeChain's proxy (vechain-sdk-js#1979)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"Request failed with status 403 and message creating tracer is not allowed: prestate"}}`), ErrNotOffered, "tracer is not allowed"},
-	{"a gateway's code", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32008,"message":"request denied"}}`), ErrNotOffered, "-32008"},
-	{"invalid request without an id (JSON-RPC 2.0, section 5)", says(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`), ErrNotOffered, "-32600"},
+	{"geth without the namespace (celo-blockchain#1721)",
+		says(200,
+			`{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"the method debug_traceBlockByNumber does not exist/is not available"}}`), ErrNotOffered, "does not exist"},
+	{"Alchemy's free plan (agoric-sdk#12396, 2026)",
+		says(200,
+			`{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"trace_filter is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."}}`), ErrNotOffered, "Free tier"},
+	{"the same with 403",
+		says(403,
+			`{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"debug_traceBlockByHash is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access."}}`), ErrNotOffered, "Free tier"},
+	{"dRPC's free plan (nodecore#159, 2026)",
+		says(200,
+			`{"id":ID,"jsonrpc":"2.0","error":{"message":"method is not available on freetier, please upgrade to paid tier","code":35}}`), ErrNotOffered, "paid tier"},
+	{"QuickNode (its error reference, 2026)", raw(403, "Forbidden - custom trace not found in allowed custom traces"),
+		ErrNotOffered, "403"},
+	{"an allowlist in front of a node",
+		says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"method not whitelisted"}}`), ErrNotOffered,
+		"whitelisted"},
+	{"Besu (METHOD_NOT_ENABLED)",
+		says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32604,"message":"Method not enabled"}}`), ErrNotOffered,
+		"not enabled"},
+	{"VeChain's proxy (vechain-sdk-js#1979)",
+		says(200,
+			`{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"Request failed with status 403 and message creating tracer is not allowed: prestate"}}`), ErrNotOffered, "tracer is not allowed"},
+	{"a gateway's code", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32008,"message":"request denied"}}`),
+		ErrNotOffered, "-32008"},
+	{"invalid request without an id (JSON-RPC 2.0, section 5)",
+		says(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`), ErrNotOffered, "-32600"},
 	{"401", raw(401, ""), ErrNotOffered, "401"},
 	{"403 with a page", raw(403, "<html>Forbidden</html>"), ErrNotOffered, "403"},
 	{"402", raw(402, ""), ErrNotOffered, "402"},
 	{"404 of a path", raw(404, "not found"), ErrNotOffered, "404"},
 	{"405", raw(405, ""), ErrNotOffered, "405"},
-	{"reth's bound (reth#6268)", says(200, `{"jsonrpc":"2.0","error":{"code":-32008,"message":"Response is too big","data":"Exceeded max limit of 157286400"},"id":ID}`), ErrTooLarge, "too big"},
-	{"geth's bound of a batch (go-ethereum#33814)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32003,"message":"response too large"}}`), ErrTooLarge, "too large"},
+	{"reth's bound (reth#6268)",
+		says(200,
+			`{"jsonrpc":"2.0","error":{"code":-32008,"message":"Response is too big","data":"Exceeded max limit of 157286400"},"id":ID}`), ErrTooLarge, "too big"},
+	{"geth's bound of a batch (go-ethereum#33814)",
+		says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32003,"message":"response too large"}}`), ErrTooLarge,
+		"too large"},
 	{"our bound", raw(200, strings.Repeat(" ", testBody+1)), ErrTooLarge, "larger than the bound"},
-	{"our bound, promised", raw(200, strings.Repeat(" ", testBody+1), "Content-Length: "+strconv.Itoa(testBody+1)), ErrTooLarge, "larger than the bound"},
-	{"geth's time limit (go-ethereum#29546)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout"}}`), ErrTooSlow, "execution timeout"},
-	{"nitro's (nitro#2923)", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout at trim (bigInt:1:1103(18)) at step (<eval>:81:16(36))    in server-side tracer function 'step'"}}`), ErrTooSlow, "execution timeout"},
-	{"geth's limit of a call", says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32002,"message":"request timed out"}}`), ErrTooSlow, "timed out"},
+	{"our bound, promised", raw(200, strings.Repeat(" ", testBody+1), "Content-Length: "+strconv.Itoa(testBody+1)),
+		ErrTooLarge, "larger than the bound"},
+	{"geth's time limit (go-ethereum#29546)",
+		says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout"}}`), ErrTooSlow,
+		"execution timeout"},
+	{"nitro's (nitro#2923)",
+		says(200,
+			`{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"execution timeout at trim (bigInt:1:1103(18)) at step (<eval>:81:16(36))    in server-side tracer function 'step'"}}`), ErrTooSlow, "execution timeout"},
+	{"geth's limit of a call",
+		says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32002,"message":"request timed out"}}`), ErrTooSlow,
+		"timed out"},
 	{"a gateway's", raw(504, "<html>504</html>"), ErrTooSlow, "504"},
 	{"Cloudflare's", raw(524, ""), ErrTooSlow, "524"},
 	{"silence", hang, ErrTooSlow, "no whole answer within"},
@@ -93,7 +121,8 @@ func TestARefusedMethodIsNoFaultOfTheEndpoint(t *testing.T) {
 			s := pinned(t, c)
 			var out string
 			err := s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, &out)
-			if !errors.Is(err, tc.want) || errors.Is(err, ErrUnavailable) || !Declined(err) || !strings.Contains(err.Error(), tc.text) {
+			if !errors.Is(err, tc.want) || errors.Is(err, ErrUnavailable) || !Declined(err) ||
+				!strings.Contains(err.Error(), tc.text) {
 				t.Fatalf("error %v, want %v with %q", err, tc.want, tc.text)
 			}
 			wantState(t, c, 0, StateUp)
@@ -106,7 +135,8 @@ func TestARefusedMethodIsNoFaultOfTheEndpoint(t *testing.T) {
 				t.Errorf("the second time: asked %v, error %v", asked, err)
 			}
 			known, offered := s.Offers("debug_traceBlockByHash")
-			if tc.want == ErrNotOffered && (!known || offered) || tc.want == ErrTooLarge && !offered || tc.want == ErrTooSlow && !offered {
+			if tc.want == ErrNotOffered && (!known || offered) || tc.want == ErrTooLarge && !offered ||
+				tc.want == ErrTooSlow && !offered {
 				t.Errorf("known %v, offered %v", known, offered)
 			}
 		})
@@ -116,8 +146,11 @@ func TestARefusedMethodIsNoFaultOfTheEndpoint(t *testing.T) {
 // An error that speaks of the block or of the call is the answer: the adapter knows what it means.
 func TestAnAnswerToAnOptionalCallStaysOne(t *testing.T) {
 	t.Parallel()
-	for _, message := range []string{"required historical state unavailable (reexec=128)", "missing trie node 5a", "block 0x1 not found", "execution reverted"} {
-		c := newClient(t, Config{URLs: urlsOf(tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"`+message+`"}}`)))})
+	for _, message := range []string{"required historical state unavailable (reexec=128)", "missing trie node 5a",
+		"block 0x1 not found", "execution reverted"} {
+		c := newClient(t,
+			Config{URLs: urlsOf(tracer(t, says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"`+message+
+				`"}}`)))})
 		s := pinned(t, c)
 		var answer *Error
 		err := s.CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
@@ -149,7 +182,8 @@ func TestWithdrawnCredentialsAreAFault(t *testing.T) {
 			t.Error("withdrawn credentials count as a refused method")
 		}
 		wantState(t, c, 0, StateAside)
-		mustBeUnavailable(t, newClient(t, Config{URLs: urlsOf(n), Check: chainCheck("0x1")}).Call(t.Context(), "eth_x", nil, nil), "credentials refused")
+		mustBeUnavailable(t, newClient(t, Config{URLs: urlsOf(n), Check: chainCheck("0x1")}).Call(t.Context(), "eth_x", nil,
+			nil), "credentials refused")
 	}
 }
 
@@ -157,12 +191,14 @@ func TestWithdrawnCredentialsAreAFault(t *testing.T) {
 func TestAnAllowanceThatIsUsedUpAndANodeThatIsUnwellAreFaults(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]http.HandlerFunc{
-		"429":                          raw(429, "", "Retry-After: 7"),
-		"Alchemy":                      says(403, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"Monthly capacity limit exceeded. Visit https://dashboard.alchemyapi.io/settings/billing to upgrade your scaling policy for continued service."}}`),
-		"Infura (its documents, 2026)": says(402, `{"jsonrpc":"2.0","id":ID,"error":{"code":402,"event":-33000,"message":"Payment Required","details":"You have reached your daily credit limit. To continue making requests, upgrade your plan or purchase additional credits"}}`),
-		"warming":                      says(500, `{"result":null,"error":{"code":-28,"message":"Loading block index…"},"id":ID}`),
-		"behind":                       says(200, `{"jsonrpc":"2.0","error":{"code":-32005,"message":"Node is behind by 42 slots"},"id":ID}`),
-		"body":                         says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":429,"message":"Too Many Requests"}}`),
+		"429": raw(429, "", "Retry-After: 7"),
+		"Alchemy": says(403,
+			`{"jsonrpc":"2.0","id":ID,"error":{"code":-32600,"message":"Monthly capacity limit exceeded. Visit https://dashboard.alchemyapi.io/settings/billing to upgrade your scaling policy for continued service."}}`),
+		"Infura (its documents, 2026)": says(402,
+			`{"jsonrpc":"2.0","id":ID,"error":{"code":402,"event":-33000,"message":"Payment Required","details":"You have reached your daily credit limit. To continue making requests, upgrade your plan or purchase additional credits"}}`),
+		"warming": says(500, `{"result":null,"error":{"code":-28,"message":"Loading block index…"},"id":ID}`),
+		"behind":  says(200, `{"jsonrpc":"2.0","error":{"code":-32005,"message":"Node is behind by 42 slots"},"id":ID}`),
+		"body":    says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":429,"message":"Too Many Requests"}}`),
 	} {
 		c := newClient(t, Config{URLs: urlsOf(tracer(t, h)), Check: chainCheck("0x1")})
 		err := pinned(t, c).CallOptional(t.Context(), "debug_traceBlockByHash", nil, nil)
@@ -186,7 +222,8 @@ func TestRefusedMethodsAreLearntAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	methods := c.Stats()[0].Methods
-	if len(methods) != 1 || methods[0].Offered || !strings.Contains(methods[0].Reason, "no key xxxxx method") || !methods[0].Learnt.Equal(clk.Now()) {
+	if len(methods) != 1 || methods[0].Offered || !strings.Contains(methods[0].Reason, "no key xxxxx method") ||
+		!methods[0].Learnt.Equal(clk.Now()) {
 		t.Errorf("stats %+v", methods)
 	}
 	refuses := n.handler.Load().(http.HandlerFunc)
@@ -264,7 +301,8 @@ func TestAnOptionalCallGoesOnToWhoOffersIt(t *testing.T) {
 	}
 	gone := startNode(t, hangUp)
 	c = newClient(t, Config{URLs: urlsOf(gone, without), Check: chainCheck("0x1")})
-	if err := c.CallOptional(t.Context(), "debug_x", nil, &out); !errors.Is(err, ErrNotOffered) || !strings.Contains(err.Error(), without.URL) {
+	if err := c.CallOptional(t.Context(), "debug_x", nil, &out); !errors.Is(err, ErrNotOffered) ||
+		!strings.Contains(err.Error(), without.URL) {
 		t.Errorf("error %v", err)
 	}
 	c = newClient(t, Config{URLs: urlsOf(gone), Check: chainCheck("0x1")})
@@ -274,7 +312,8 @@ func TestAnOptionalCallGoesOnToWhoOffersIt(t *testing.T) {
 // A check may itself ask for what not every endpoint offers.
 func TestACheckMayAskOptionally(t *testing.T) {
 	t.Parallel()
-	for _, h := range []http.HandlerFunc{raw(403, ""), raw(502, ""), says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no"}}`)} {
+	for _, h := range []http.HandlerFunc{raw(403, ""), raw(502, ""),
+		says(200, `{"jsonrpc":"2.0","id":ID,"error":{"code":-32601,"message":"no"}}`)} {
 		c := newClient(t, Config{URLs: urlsOf(tracer(t, h)), Check: func(ctx context.Context, s *Session) error {
 			if err := s.CallOptional(ctx, "debug_x", nil, nil); !Declined(err) {
 				return err

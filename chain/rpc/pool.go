@@ -67,7 +67,8 @@ func (p *pool) parked(e *endpoint) *fault {
 	return nil
 }
 
-// count notes a question put to the endpoint. The first that is answered after it was put aside is worth a line in the log.
+// count notes a question put to the endpoint. The first that is answered after it was put aside is worth a line in the
+// log.
 func (p *pool) count(e *endpoint, answered bool) {
 	p.mu.Lock()
 	s := &e.standing
@@ -95,8 +96,8 @@ func (p *pool) passed(e *endpoint, epoch uint64) {
 	}
 }
 
-// blame puts the endpoint aside, unless that has already happened since the epoch: many calls that fail together are one
-// failure.
+// blame puts the endpoint aside, unless that has already happened since the epoch: many calls that fail together are
+// one failure.
 func (p *pool) blame(e *endpoint, epoch uint64, f *fault) {
 	p.mu.Lock()
 	s, now := &e.standing, p.cfg.Now()

@@ -13,9 +13,9 @@ const (
 	probeTime = dialTime + 2*time.Second
 )
 
-// probe checks endpoints that could not be reached, so that one that returns is used within a second or so, and no caller
-// waits for one that does not. It is the one thing that outlives a call: one probe at a time for each endpoint, for at most
-// probeTime, and only while somebody calls.
+// probe checks endpoints that could not be reached, so that one that returns is used within a second or so, and no
+// caller waits for one that does not. It is the one thing that outlives a call: one probe at a time for each endpoint,
+// for at most probeTime, and only while somebody calls.
 func (c *Client) probe() {
 	if c.cfg.Check == nil {
 		return

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// Profile is what a provider of nodes grants on its smallest plan, by its own documents. A profile is a default: settings
-// win over it.
+// Profile is what a provider of nodes grants on its smallest plan, by its own documents. A profile is a default:
+// settings win over it.
 //
-// Recognised by its host, a provider gets the profile's batch size at once, and its calls a second only once it has said
-// that the calls are too many: most customers have a larger plan than the smallest. Its calls a day are then not enforced,
-// since a chain must not stop at a bound that may not be there. Config.Provider enforces all figures from the start.
+// Recognised by its host, a provider gets the profile's batch size at once, and its calls a second only once it has
+// said that the calls are too many: most customers have a larger plan than the smallest. Its calls a day are then not
+// enforced, since a chain must not stop at a bound that may not be there. Config.Provider enforces all figures from the
+// start.
 type Profile struct {
 	Name   string
 	Hosts  []string // a host is the provider's if it is one of these or below one
@@ -24,17 +25,20 @@ func Profiles() []Profile {
 	return []Profile{
 		{
 			Name: "alchemy", Hosts: []string{"alchemy.com", "alchemyapi.io"}, Quota: Quota{PerSecond: 3, Batch: 50},
-			Source: "alchemy.com/docs/reference/throughput, compute-unit-costs, best-practices-when-using-alchemy (November 2026): " +
+			Source: "alchemy.com/docs/reference/throughput, compute-unit-costs, best-practices-when-using-alchemy (November " +
+				"2026): " +
 				"500 throughput units a second over 10 s on the free plan, 500 for a block's receipts and 20 for most others; " +
 				"batches under 50",
 		},
 		{
 			Name: "ankr", Hosts: []string{"rpc.ankr.com"}, Quota: Quota{PerSecond: 30, Batch: 100},
-			Source: "ankr.com/docs/rpc-service/service-plans as recorded in api-evangelist/ankr (May 2026): 30 requests a second " +
+			Source: "ankr.com/docs/rpc-service/service-plans as recorded in api-evangelist/ankr (May 2026): 30 requests a " +
+				"second " +
 				"for the public plan; no figure for batches, 1,000 were met (safe-eth-py#303)",
 		},
 		{
-			Name: "helius", Hosts: []string{"helius-rpc.com", "helius.xyz", "helius.dev"}, Quota: Quota{PerSecond: 10, Batch: 10},
+			Name: "helius", Hosts: []string{"helius-rpc.com", "helius.xyz", "helius.dev"},
+			Quota: Quota{PerSecond: 10, Batch: 10},
 			Source: "helius.dev/docs/billing/rate-limits (November 2026): 10 requests a second on the free plan; " +
 				"10 calls in a batch of historical methods",
 		},
@@ -49,8 +53,9 @@ func Profiles() []Profile {
 				"on the free plan; support.quicknode.com, 429 errors explained: each call of a batch counts; no figure for batches",
 		},
 		{
-			Name:  "solana-public",
-			Hosts: []string{"api.mainnet-beta.solana.com", "api.mainnet.solana.com", "api.testnet.solana.com", "api.devnet.solana.com"},
+			Name: "solana-public",
+			Hosts: []string{"api.mainnet-beta.solana.com", "api.mainnet.solana.com", "api.testnet.solana.com",
+				"api.devnet.solana.com"},
 			Quota: Quota{PerSecond: 4, Batch: 10},
 			Source: "solana.com/docs/references/clusters as recorded in api-evangelist/solana (June 2026): " +
 				"40 requests of one method in 10 s; no figure for batches",
@@ -61,9 +66,11 @@ func Profiles() []Profile {
 				"a second with a key, 100,000 a day, a pause of 30 s when exceeded",
 		},
 		{
-			Name: "xrpl-public", Hosts: []string{"s1.ripple.com", "s2.ripple.com", "xrplcluster.com", "xrpl.ws", "altnet.rippletest.net"},
+			Name: "xrpl-public", Hosts: []string{"s1.ripple.com", "s2.ripple.com", "xrplcluster.com", "xrpl.ws",
+				"altnet.rippletest.net"},
 			Quota: Quota{PerSecond: 5, Batch: 1},
-			Source: "xrpl.org/docs/references/http-websocket-apis/api-conventions/rate-limiting (November 2026): limited by the load " +
+			Source: "xrpl.org/docs/references/http-websocket-apis/api-conventions/rate-limiting (November 2026): limited by " +
+				"the load " +
 				"that the calls make, without a figure; 5 a second is a cautious guess",
 		},
 	}
@@ -83,10 +90,10 @@ func profileOf(host string) (Profile, bool) {
 // NoProvider as Config.Provider switches the profiles off.
 const NoProvider = "none"
 
-// plan decides by which figures an endpoint is asked: those that always count, and the pace that counts once the endpoint
-// has said that the calls are too many.
+// plan decides by which figures an endpoint is asked: those that always count, and the pace that counts once the
+// endpoint has said that the calls are too many.
 func (cfg Config) plan(host string) (provider string, always Quota, paced int, err error) {
-	profile, known := profileOf(host)
+	profile, _ := profileOf(host)
 	switch cfg.Provider {
 	case "":
 		always.Batch, paced = profile.Quota.Batch, profile.Quota.PerSecond
@@ -94,7 +101,7 @@ func (cfg Config) plan(host string) (provider string, always Quota, paced int, e
 		profile = Profile{}
 	default:
 		at := slices.IndexFunc(Profiles(), func(p Profile) bool { return p.Name == cfg.Provider })
-		if known = at >= 0; !known {
+		if at < 0 {
 			return "", always, 0, fmt.Errorf("no provider is named %s: use one of %s, or %q",
 				quote(cfg.Provider), strings.Join(profileNames(), ", "), NoProvider)
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Quota is what one endpoint may be asked. Every call of a batch counts, as providers count. 0 is no setting: the provider's
-// profile counts, if there is one. A negative number is no limit, whatever a profile says.
+// Quota is what one endpoint may be asked. Every call of a batch counts, as providers count. 0 is no setting: the
+// provider's profile counts, if there is one. A negative number is no limit, whatever a profile says.
 type Quota struct {
 	PerSecond int // calls in any second
 	PerDay    int // calls in any 24 hours since the start, spread: a tenth may come at once, the rest evenly
@@ -126,8 +126,8 @@ func (l *limiter) used(now time.Time) int {
 	return min(100, max(0, int(100-100*l.perDay.level/l.perDay.size)))
 }
 
-// withinQuota waits until the endpoint may be asked so many calls. Its error is a *fault when the day's quota is used up, or
-// the context's.
+// withinQuota waits until the endpoint may be asked so many calls. Its error is a *fault when the day's quota is used
+// up, or the context's.
 func (c *Client) withinQuota(ctx context.Context, at place, calls int) error {
 	wait, usedUp := at.limiter.reserve(calls, c.cfg.Now(), c.pool.alone(at.endpoint))
 	if usedUp > 0 {

@@ -185,8 +185,10 @@ func TestProfilesAreRecognisedByHost(t *testing.T) {
 	for host, want := range map[string]string{
 		"api.trongrid.io": "trongrid", "nile.trongrid.io": "trongrid", "eth-mainnet.g.alchemy.com": "alchemy",
 		"little-blue-sky.solana-mainnet.quiknode.pro": "quicknode", "mainnet.infura.io": "infura", "rpc.ankr.com": "ankr",
-		"mainnet.helius-rpc.com": "helius", "s1.ripple.com": "xrpl-public", "S2.Ripple.com": "xrpl-public", "xrplcluster.com": "xrpl-public",
-		"api.mainnet-beta.solana.com": "solana-public", "node.example": "", "eviltrongrid.io": "", "trongrid.io.evil.example": "", "ripple.com": "",
+		"mainnet.helius-rpc.com": "helius", "s1.ripple.com": "xrpl-public", "S2.Ripple.com": "xrpl-public",
+		"xrplcluster.com":             "xrpl-public",
+		"api.mainnet-beta.solana.com": "solana-public", "node.example": "", "eviltrongrid.io": "",
+		"trongrid.io.evil.example": "", "ripple.com": "",
 	} {
 		if p, known := profileOf(host); p.Name != want || known != (want != "") {
 			t.Errorf("%s: %q, want %q", host, p.Name, want)
@@ -224,8 +226,8 @@ func TestSettingsWinOverProfiles(t *testing.T) {
 	}
 }
 
-// A provider that is recognised by its host is asked at full speed until it says that the calls are too many: most customers
-// have more than the smallest plan.
+// A provider that is recognised by its host is asked at full speed until it says that the calls are too many: most
+// customers have more than the smallest plan.
 func TestAProfilesPaceCountsOnceItIsTooMuch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := false
@@ -274,7 +276,8 @@ func TestAProfilesPaceCountsOnceItIsTooMuch(t *testing.T) {
 // A node that is behind or starts says nothing of how often it may be asked.
 func TestAnUnwellNodeIsNotPaced(t *testing.T) {
 	t.Parallel()
-	for message, want := range map[string]bool{"Node is behind by 42 slots": false, "limit exceeded": true, "Loading block index…": false, "Too many requests": true} {
+	for message, want := range map[string]bool{"Node is behind by 42 slots": false, "limit exceeded": true,
+		"Loading block index…": false, "Too many requests": true} {
 		if got := speaksOfLimits(&Error{Code: -32005, Message: message}); got != want {
 			t.Errorf("%q: %v", message, got)
 		}
@@ -284,7 +287,8 @@ func TestAnUnwellNodeIsNotPaced(t *testing.T) {
 // A check does not wait behind the calls that wait for it.
 func TestACheckDoesNotWaitForAQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newClient(t, Config{URLs: []string{"http://a.example"}, HTTP: &counter{}, Quota: Quota{PerSecond: 1}, Check: checkByCall})
+		c := newClient(t, Config{URLs: []string{"http://a.example"}, HTTP: &counter{}, Quota: Quota{PerSecond: 1},
+			Check: checkByCall})
 		mustNotFail := func() {
 			if err := c.Call(t.Context(), "m", nil, nil); err != nil {
 				t.Error(err)
@@ -296,7 +300,8 @@ func TestACheckDoesNotWaitForAQuota(t *testing.T) {
 		}
 		synctest.Wait()
 		start := time.Now()
-		if _, err := c.verify(t.Context(), c.pool.endpoints[0], time.Now().Add(1)); err != nil || time.Since(start) > time.Second {
+		if _, err := c.verify(t.Context(), c.pool.endpoints[0], time.Now().Add(1)); err != nil ||
+			time.Since(start) > time.Second {
 			t.Errorf("the check took %v: %v", time.Since(start), err)
 		}
 		wg.Wait()
@@ -308,7 +313,8 @@ func TestTronGridsSuspensionIsObeyed(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{403, 503} {
 		clk := newClock()
-		n := startNode(t, raw(code, `{"Error": "The key exceeds the frequency limit(30), and the query server is suspended for 30s"}`))
+		n := startNode(t,
+			raw(code, `{"Error": "The key exceeds the frequency limit(30), and the query server is suspended for 30s"}`))
 		c := newClient(t, Config{URLs: urlsOf(n), Now: clk.Now})
 		mustBeUnavailable(t, c.Get(t.Context(), "/wallet/getnowblock", nil), "too many requests")
 		if pause := c.Stats()[0].PausedTill.Sub(clk.Now()); pause < 30*time.Second || pause > 34*time.Second {

@@ -35,7 +35,8 @@ func TestManyCallersOfFlappingNodes(t *testing.T) {
 		echo(w, calls)
 	}
 	a, b := startNode(t, flapping(rpcHandler(each))), startNode(t, flapping(rpcHandler(each)))
-	c := newClient(t, Config{URLs: urlsOf(a, b), MinPause: time.Microsecond, MaxPause: time.Millisecond, MaxLag: 2, Rand: rand.Int64N,
+	c := newClient(t, Config{URLs: urlsOf(a, b), MinPause: time.Microsecond, MaxPause: time.Millisecond, MaxLag: 2,
+		Rand:  rand.Int64N,
 		Check: func(ctx context.Context, s *Session) error { return s.Call(ctx, "echo", []any{0}, nil) }})
 	var answered atomic.Int64
 	var wg sync.WaitGroup

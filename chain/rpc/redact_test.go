@@ -23,11 +23,13 @@ const (
 
 // hidden are all forms in which a credential of the test URL could be printed.
 func hidden() []string {
-	return []string{"hunter2", testPathKey, testQueryKey, testHeader, base64.StdEncoding.EncodeToString([]byte("alice:" + testPassword))}
+	return []string{"hunter2", testPathKey, testQueryKey, testHeader,
+		base64.StdEncoding.EncodeToString([]byte("alice:" + testPassword))}
 }
 
 func secretURL(n *node) string {
-	return strings.Replace(n.URL, "http://", "http://alice:hunter2%2B%2F%3Dx@", 1) + "/v3/" + testPathKey + "?apikey=" + testQueryKey
+	return strings.Replace(n.URL, "http://", "http://alice:hunter2%2B%2F%3Dx@", 1) + "/v3/" + testPathKey + "?apikey=" +
+		testQueryKey
 }
 
 // tellTale is a node that repeats all it was told.
@@ -35,7 +37,8 @@ func tellTale(status int, form string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()
 		w.Header().Set("Location", "http://"+password+"@other/"+testPathKey)
-		told := fmt.Sprintf("%s %s %s %s alice:hunter2%%2B%%2F%%3Dx@", r.Header.Get("Authorization"), password, r.Header.Get("X-Key"), r.RequestURI)
+		told := fmt.Sprintf("%s %s %s %s alice:hunter2%%2B%%2F%%3Dx@", r.Header.Get("Authorization"), password,
+			r.Header.Get("X-Key"), r.RequestURI)
 		rpcHandler(func(w http.ResponseWriter, calls []asked) {
 			w.WriteHeader(status)
 			io.WriteString(w, strings.NewReplacer("ID", calls[0].ID.String(), "TOLD", told).Replace(form))
@@ -66,8 +69,9 @@ func TestNoCredentialIsPrinted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := startNode(t, h)
-			seen := tellAll(t, Config{URLs: []string{secretURL(n)}, Branches: map[string][]string{"/x": {secretURL(n) + "&branch=1"}},
-				Headers: map[string]string{"X-Key": testHeader}, Timeout: 100 * time.Millisecond, MaxBody: testBody}, n)
+			seen := tellAll(t, Config{URLs: []string{secretURL(n)},
+				Branches: map[string][]string{"/x": {secretURL(n) + "&branch=1"}},
+				Headers:  map[string]string{"X-Key": testHeader}, Timeout: 100 * time.Millisecond, MaxBody: testBody}, n)
 			for _, secret := range hidden() {
 				if i := strings.Index(seen, secret); i >= 0 {
 					t.Errorf("%q is shown: %s", secret, seen[max(0, i-200):min(len(seen), i+100)])
@@ -119,7 +123,8 @@ func TestShortPasswordsDoNotChangeAnswers(t *testing.T) {
 	n := startNode(t, says(200, `{"id":ID,"error":{"code":-27,"message":"transaction already known"}}`))
 	c := newClient(t, Config{URLs: []string{strings.Replace(n.URL, "http://", "http://rpc:known@", 1)}})
 	var answer *Error
-	if err := c.Call(t.Context(), "m", nil, nil); !errors.As(err, &answer) || answer.Message != "transaction already known" {
+	if err := c.Call(t.Context(), "m", nil, nil); !errors.As(err, &answer) ||
+		answer.Message != "transaction already known" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -172,7 +177,8 @@ func TestBadConfig(t *testing.T) {
 
 func TestEndpointNames(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, Config{URLs: []string{"https://u:p@a.example:8545/", "https://a.example:8545/v3/k1", "https://a.example:8545/v3/k2", "http://[::1]:80"}})
+	c := newClient(t, Config{URLs: []string{"https://u:p@a.example:8545/", "https://a.example:8545/v3/k1",
+		"https://a.example:8545/v3/k2", "http://[::1]:80"}})
 	want := "rpc client of https://a.example:8545, https://a.example:8545/…, https://a.example:8545/…#2, http://[::1]:80"
 	if c.String() != want {
 		t.Errorf("%s, want %s", c, want)

@@ -32,19 +32,22 @@ var (
 		"method not supported", "unsupported method", "not supported on this plan", "not included in your",
 		"method not enabled", "is not enabled", "method is disabled", "is blocked", "tracer is not allowed",
 	}
-	// The account's allowance is used up, whatever the method: Alchemy (-32600 with HTTP 403), Infura, QuickNode, TronGrid.
+	// The account's allowance is used up, whatever the method: Alchemy (-32600 with HTTP 403), Infura, QuickNode,
+	// TronGrid.
 	quotaWords = words{
 		"capacity limit exceeded", "exceeded its compute units", "daily credit limit", "daily request count exceeded",
 		"request limit reached", "monthly quota", "frequency limit",
 	}
 )
 
-// refusalCodes say that a method is not there: JSON-RPC 2.0 (-32601; -32600 where a gateway refuses the request), EIP-1474
-// (-32004), Besu (-32604, method not enabled), EIP-1193 (4100 unauthorized, 4200 unsupported), gateways (-32008).
+// refusalCodes say that a method is not there: JSON-RPC 2.0 (-32601; -32600 where a gateway refuses the request),
+// EIP-1474 (-32004), Besu (-32604, method not enabled), EIP-1193 (4100 unauthorized, 4200 unsupported), gateways
+// (-32008).
 var refusalCodes = []int{-32601, -32600, -32008, -32004, -32604, 4100, 4200}
 
-// declinedBy is what an error object says of an optional method: ErrNotOffered, ErrTooLarge, ErrTooSlow; or nil if it speaks
-// of the call or of the node. A code under HTTP 401, 402 or 403 says nothing: wrong credentials are refused like that too.
+// declinedBy is what an error object says of an optional method: ErrNotOffered, ErrTooLarge, ErrTooSlow; or nil if it
+// speaks of the call or of the node. A code under HTTP 401, 402 or 403 says nothing: wrong credentials are refused like
+// that too.
 func declinedBy(e *Error) error {
 	switch {
 	case quotaWords.in(e.Message):

@@ -17,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// asked is one JSON-RPC request as a node sees it. The test nodes use encoding/json, so that both sides of a call do not
-// share one reading of JSON.
+// asked is one JSON-RPC request as a node sees it. The test nodes use encoding/json, so that both sides of a call do
+// not share one reading of JSON.
 type asked struct {
 	Version string            `json:"jsonrpc"`
 	ID      json.Number       `json:"id"`
@@ -171,14 +171,16 @@ func TestCallSendsTheEnvelope(t *testing.T) {
 			fmt.Fprintf(w, ` {"result":{"height":7},"error":null,"id":%s}`+"\n", calls[0].ID)
 		})(w, r)
 	})
-	c := newClient(t, Config{URLs: []string{strings.Replace(n.URL, "http://", "http://me:p%40ss%2F1@", 1) + "/v3?key=abc"}, Version: V1})
+	c := newClient(t, Config{URLs: []string{strings.Replace(n.URL, "http://", "http://me:p%40ss%2F1@", 1) + "/v3?key=abc"},
+		Version: V1})
 	var out struct {
 		Height int `json:"height"`
 	}
 	if err := c.Call(t.Context(), "getblock", []any{"00ff", 2, true}, &out); err != nil {
 		t.Fatal(err)
 	}
-	if out.Height != 7 || got.Method != "getblock" || got.Version != "1.0" || fmt.Sprintf("%s", got.Params) != `["00ff" 2 true]` {
+	if out.Height != 7 || got.Method != "getblock" || got.Version != "1.0" ||
+		fmt.Sprintf("%s", got.Params) != `["00ff" 2 true]` {
 		t.Errorf("sent %+v, received %+v", got, out)
 	}
 	if user != "me" || password != "p@ss/1" || contentType != "application/json" || path != "/v3?key=abc" {

@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// Session is one logical read through one endpoint: a head, its block, the receipts, the traces. When the endpoint fails
-// in the midst, or is put aside for somebody else's call, the read fails as a whole: every later call returns the same
-// ErrUnavailable, and the next Pin chooses again. A Session is safe for concurrent use and needs no closing.
+// Session is one logical read through one endpoint: a head, its block, the receipts, the traces. When the endpoint
+// fails in the midst, or is put aside for somebody else's call, the read fails as a whole: every later call returns the
+// same ErrUnavailable, and the next Pin chooses again. A Session is safe for concurrent use and needs no closing.
 type Session struct {
 	client   *Client
 	endpoint *endpoint
@@ -36,9 +36,9 @@ func (c *Client) Pin(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// Survey asks head, through every endpoint that may be used and at the same time, for the height it is at, and puts aside
-// those that lag. A poller that uses only the first endpoint would not learn otherwise that it stands still. The error is
-// ErrUnavailable when no endpoint told its height.
+// Survey asks head, through every endpoint that may be used and at the same time, for the height it is at, and puts
+// aside those that lag. A poller that uses only the first endpoint would not learn otherwise that it stands still. The
+// error is ErrUnavailable when no endpoint told its height.
 func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *Session) (uint64, error)) error {
 	usable, parked := c.pool.candidates()
 	c.probe()
@@ -75,7 +75,9 @@ func (c *Client) Survey(ctx context.Context, head func(ctx context.Context, s *S
 	return failed
 }
 
-func (c *Client) survey(ctx context.Context, e *endpoint, head func(context.Context, *Session) (uint64, error)) (*Session, error) {
+func (c *Client) survey(
+	ctx context.Context, e *endpoint, head func(context.Context, *Session) (uint64, error),
+) (*Session, error) {
 	epoch, err := c.enter(ctx, e)
 	if err != nil {
 		return nil, err
@@ -129,8 +131,8 @@ func (s *Session) Post(ctx context.Context, path string, body, out any) error {
 	return s.client.rest(ctx, s, http.MethodPost, path, body, out)
 }
 
-// Observe tells the height that this endpoint reported. If that is more than Config.MaxLag blocks behind an endpoint that
-// is up, this one is put aside and the read fails with ErrUnavailable. A height below an earlier one is no error.
+// Observe tells the height that this endpoint reported. If that is more than Config.MaxLag blocks behind an endpoint
+// that is up, this one is put aside and the read fails with ErrUnavailable. A height below an earlier one is no error.
 func (s *Session) Observe(height uint64) error {
 	s.client.pool.note(s.endpoint, height)
 	if f := s.client.pool.lag(s.endpoint); f != nil {

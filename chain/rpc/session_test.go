@@ -126,12 +126,13 @@ func TestLag(t *testing.T) {
 	first, second := startNode(t, gives(`"first"`)), startNode(t, gives(`"second"`))
 	checks := map[string]int{}
 	var mu sync.Mutex
-	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now, MaxLag: 3, Check: func(_ context.Context, s *Session) error {
-		mu.Lock()
-		defer mu.Unlock()
-		checks[s.Name()]++
-		return nil
-	}})
+	c := newClient(t, Config{URLs: urlsOf(first, second), Now: clk.Now, MaxLag: 3,
+		Check: func(_ context.Context, s *Session) error {
+			mu.Lock()
+			defer mu.Unlock()
+			checks[s.Name()]++
+			return nil
+		}})
 	heights := map[string]uint64{first.URL: 100, second.URL: 103}
 	head := func(ctx context.Context, s *Session) (uint64, error) {
 		return heights[s.Name()], s.Call(ctx, "head", nil, nil)
@@ -249,7 +250,8 @@ func TestRest(t *testing.T) {
 			N int `json:"n"`
 		} `json:"block"`
 	}
-	if err := c.Post(t.Context(), "/wallet/getblock", map[string]any{"id_or_num": "5"}, &out); err != nil || out.Block.N != 1 {
+	if err := c.Post(t.Context(), "/wallet/getblock", map[string]any{"id_or_num": "5"}, &out); err != nil ||
+		out.Block.N != 1 {
 		t.Errorf("post: %+v, %v", out, err)
 	}
 	if got.Load() != "POST /api/wallet/getblock?key=k" || body.Load() != `{"id_or_num":"5"}` {
@@ -266,7 +268,8 @@ func TestRest(t *testing.T) {
 		t.Errorf("post to the endpoint itself: sent %v, %v", got.Load(), err)
 	}
 	var answer *Error
-	if err := c.Get(t.Context(), "/missing?x=1", &out); !errors.As(err, &answer) || answer.Code != 404 || string(answer.Data) != `{"message":"no such account"}` {
+	if err := c.Get(t.Context(), "/missing?x=1", &out); !errors.As(err, &answer) || answer.Code != 404 ||
+		string(answer.Data) != `{"message":"no such account"}` {
 		t.Errorf("error %v", err)
 	}
 	mustBeUnavailable(t, c.Get(t.Context(), "/broken", &out), "GET /broken: no endpoint answered")

@@ -91,7 +91,8 @@ var noBatches = words{"not supported", "not allowed", "disabled"}
 func (c *Client) refusedBatch(r reply, refusal *answer, unsound error) error {
 	reason := fmt.Sprintf("HTTP %d", r.status)
 	switch r.status {
-	case http.StatusRequestEntityTooLarge, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusUnsupportedMediaType,
+	case http.StatusRequestEntityTooLarge, http.StatusForbidden, http.StatusMethodNotAllowed,
+		http.StatusUnsupportedMediaType,
 		http.StatusUnprocessableEntity:
 		return &batchRefusal{reason: reason}
 	}

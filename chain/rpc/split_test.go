@@ -48,11 +48,16 @@ func choosy(t *testing.T, most int, refuse http.HandlerFunc, sizes *[]int) *node
 
 // The ways in which nodes and gateways refuse a batch as a whole.
 var batchRefusals = map[string]http.HandlerFunc{
-	"erigon (erigon#7072)":             says(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"batch limit 100 exceeded: 142 requests given"}}`),
-	"Gnosis (alpha-wallet-ios#5021)":   says(200, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"Too many [\"eth_getLogs\"] methods in the batch"},"id":null}`),
-	"Alchemy (clickhouse-evm#4)":       says(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Unsupported methods [trace_block] in batch call. See available methods at https://docs.alchemy.com/alchemy/documentation/apis"}}`),
-	"jsonrpsee without batches":        says(200, `{"jsonrpc":"2.0","error":{"code":-32005,"message":"Batched requests are not supported by this server"},"id":null}`),
-	"Hedera's relay (json-rpc-relay)":  says(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32202,"message":"Batch requests are disabled"}}`),
+	"erigon (erigon#7072)": says(200,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"batch limit 100 exceeded: 142 requests given"}}`),
+	"Gnosis (alpha-wallet-ios#5021)": says(200,
+		`{"jsonrpc":"2.0","error":{"code":-32600,"message":"Too many [\"eth_getLogs\"] methods in the batch"},"id":null}`),
+	"Alchemy (clickhouse-evm#4)": says(200,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Unsupported methods [trace_block] in batch call. See available methods at https://docs.alchemy.com/alchemy/documentation/apis"}}`),
+	"jsonrpsee without batches": says(200,
+		`{"jsonrpc":"2.0","error":{"code":-32005,"message":"Batched requests are not supported by this server"},"id":null}`),
+	"Hedera's relay (json-rpc-relay)": says(400,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32202,"message":"Batch requests are disabled"}}`),
 	"a body too large (agave's 50 kB)": raw(413, "Payload Too Large"),
 	"bad request":                      raw(400, "bad request"),
 	"forbidden":                        raw(403, ""),
@@ -154,10 +159,12 @@ func TestSingleCallsForABatch(t *testing.T) {
 	}
 	var answer *Error
 	r := ask(newClient(t, Config{URLs: urlsOf(n)}))
-	if a != "a" || r[0].Err != nil || !errors.Is(r[1].Err, ErrNull) || !errors.As(r[2].Err, &answer) || answer.Code != -25 || answer.Unsure {
+	if a != "a" || r[0].Err != nil || !errors.Is(r[1].Err, ErrNull) || !errors.As(r[2].Err, &answer) ||
+		answer.Code != -25 || answer.Unsure {
 		t.Errorf("a %q, errors %v, %v, %v", a, r[0].Err, r[1].Err, r[2].Err)
 	}
-	if r = ask(newClient(t, Config{URLs: urlsOf(startNode(t, hangUp), n)})); !errors.As(r[2].Err, &answer) || !answer.Unsure {
+	if r = ask(newClient(t, Config{URLs: urlsOf(startNode(t, hangUp), n)})); !errors.As(r[2].Err, &answer) ||
+		!answer.Unsure {
 		t.Errorf("after an endpoint that broke off: %v", r[2].Err)
 	}
 	c := newClient(t, Config{URLs: urlsOf(startNode(t, splittingLists(raw(413, ""), hangUp)), n)})
@@ -181,7 +188,8 @@ func splittingLists(lists, others http.HandlerFunc) http.HandlerFunc {
 // A refusal of the answer's size may come after the calls were acted on.
 func TestABatchWhoseAnswerIsTooLargeMayHaveBeenActedOn(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, splittingLists(says(200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32011,"message":"The batch response was too large"}}`),
+	n := startNode(t, splittingLists(says(200,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32011,"message":"The batch response was too large"}}`),
 		says(200, `{"id":ID,"error":{"code":-25,"message":"x"}}`)))
 	c := newClient(t, Config{URLs: urlsOf(n)})
 	requests := []*Request{{Method: "send"}, {Method: "send"}}

@@ -57,8 +57,8 @@ func (p *pool) nothingBut(e *endpoint) bool {
 	return true
 }
 
-// paused reports whether an endpoint is in its cool-down. The only one that could serve is tried again sooner; one that could
-// not be reached stays in it, while others serve, until a probe has reached it.
+// paused reports whether an endpoint is in its cool-down. The only one that could serve is tried again sooner; one that
+// could not be reached stays in it, while others serve, until a probe has reached it.
 func (p *pool) paused(e *endpoint, now time.Time) bool {
 	s := &e.standing
 	return s.state != StateUp && s.state != StateUntried && now.Before(p.end(e, now))
@@ -135,8 +135,18 @@ func (p *pool) stats() []EndpointStats {
 
 func (p *pool) statsOf(e *endpoint) EndpointStats {
 	s, now := &e.standing, p.cfg.Now()
-	stats := EndpointStats{Name: e.name, State: s.state, Calls: s.calls, Faults: s.faults, LastFaultAt: s.lastAt, Height: s.height,
-		Provider: e.provider, Quota: e.quota, QuotaUsed: e.limiter.used(now), Fetching: e.flow.now()}
+	stats := EndpointStats{
+		Name:        e.name,
+		State:       s.state,
+		Calls:       s.calls,
+		Faults:      s.faults,
+		LastFaultAt: s.lastAt,
+		Height:      s.height,
+		Provider:    e.provider,
+		Quota:       e.quota,
+		QuotaUsed:   e.limiter.used(now),
+		Fetching:    e.flow.now(),
+	}
 	if s.last != nil {
 		stats.LastFault = s.last.text
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Streamed is an out of Call and CallOptional that reads its result from the wire while it arrives; the body is never held.
-// JSON strings over 4 KiB reach it cut to their first 4 KiB (a few bytes more where a character would be split), so memory
-// is bounded whatever the node sends. The answer may be Config.MaxStream bytes long and take Config.Timeout.
+// Streamed is an out of Call and CallOptional that reads its result from the wire while it arrives; the body is never
+// held. JSON strings over 4 KiB reach it cut to their first 4 KiB (a few bytes more where a character would be split),
+// so memory is bounded whatever the node sends. The answer may be Config.MaxStream bytes long and take Config.Timeout.
 //
-// ReadResult reads exactly one value, which is not null. It may run several times – another endpoint, a retry – and resets
-// itself first. What it has read counts only once the call has returned nil.
+// ReadResult reads exactly one value, which is not null. It may run several times – another endpoint, a retry – and
+// resets itself first. What it has read counts only once the call has returned nil.
 type Streamed interface {
 	ReadResult(dec *jsontext.Decoder) error
 }
@@ -42,7 +42,7 @@ func (c *Client) readStream(r reply, id uint64, out any) error {
 		err = cut
 	}
 	if err == nil && !fits(a.id, id, a.failure) {
-		err = errForeign
+		err = errMismatch
 	}
 	if err != nil {
 		discard(out)
@@ -55,7 +55,8 @@ func (c *Client) readStream(r reply, id uint64, out any) error {
 	if !a.null {
 		return nil
 	}
-	if kind := reflect.TypeOf(out).Elem().Kind(); !isStreamed(out) && (kind == reflect.Pointer || kind == reflect.Interface) {
+	if kind := reflect.TypeOf(out).Elem().Kind(); !isStreamed(out) &&
+		(kind == reflect.Pointer || kind == reflect.Interface) {
 		return nil
 	}
 	return ErrNull

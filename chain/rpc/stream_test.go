@@ -46,8 +46,9 @@ func TestStreamedResultsComeInAnyEnvelope(t *testing.T) {
 		"id first":           `{"jsonrpc":"2.0","id":ID,"result":[{"a":"x"}]}`,
 		"result first":       `{"result":[{"a":"x"}],"id":ID,"jsonrpc":"2.0"}`,
 		"error null between": `{"result":[{"a":"x"}],"error":null,"id":ID}`,
-		"members of others":  `{"usage":{"cu":[1,2]},"id":ID,"result":[{"a":"x"}],"trace_id":"` + strings.Repeat("t", 9000) + `"}`,
-		"space":              "\n\t { \"id\" : ID ,\r\n \"result\" : [ { \"a\" : \"x\" } ] } \n\n",
+		"members of others": `{"usage":{"cu":[1,2]},"id":ID,"result":[{"a":"x"}],"trace_id":"` +
+			strings.Repeat("t", 9000) + `"}`,
+		"space": "\n\t { \"id\" : ID ,\r\n \"result\" : [ { \"a\" : \"x\" } ] } \n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +80,8 @@ func TestStreamedAnswersThatAreNone(t *testing.T) {
 		"a page":            {`<html>`, "HTML"},
 		"a number for ever": {`{"id":ID,"result":[1` + strings.Repeat("0", 6000) + `]}`, "without end"},
 		"names for ever":    {`{"id":ID,"result":{` + manyNames(70000) + `}}`, "too many members"},
-		"an error for ever": {`{"id":ID,"error":[` + strings.Repeat(`"0123456789",`, 200_000) + `1]}`, "larger than the bound"},
+		"an error for ever": {`{"id":ID,"error":[` + strings.Repeat(`"0123456789",`, 200_000) + `1]}`,
+			"larger than the bound"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,14 +157,18 @@ func TestLongStringsAreCut(t *testing.T) {
 		"escapes":             {strings.Repeat(`\"`, 4000), longestString / 2},
 		"backslashes":         {strings.Repeat(`\\`, 4000), longestString / 2},
 		"an escape on edge":   {strings.Repeat("f", longestString-1) + `\"` + strings.Repeat("f", 100), longestString},
-		"a pair on edge":      {strings.Repeat("f", longestString-6) + `\ud83d\ude00` + strings.Repeat("f", 100), longestString - 6 + 4},
-		"a unit on edge":      {strings.Repeat("f", longestString-2) + `\u0041\u0042` + strings.Repeat("f", 100), longestString - 2 + 1},
+		"a pair on edge": {strings.Repeat("f", longestString-6) + `\ud83d\ude00` + strings.Repeat("f", 100),
+			longestString - 6 + 4},
+		"a unit on edge": {strings.Repeat("f", longestString-2) + `\u0041\u0042` + strings.Repeat("f", 100),
+			longestString - 2 + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, gz := range []bool{false, true} {
 				body := `{"result":["before","` + tc.in + `","after"],"id":1}`
-				c := newClient(t, Config{URLs: []string{"http://node.example"}, HTTP: answering(func() *http.Response { return response(body, gz) })})
+				c := newClient(t, Config{URLs: []string{"http://node.example"}, HTTP: answering(func() *http.Response {
+					return response(body, gz)
+				})})
 				var out heard
 				err := c.Call(t.Context(), "m", nil, &out)
 				if err != nil || len(out.lengths) != 3 || out.lengths[1] != tc.want || out.heads[2] != "after" {
@@ -178,7 +184,8 @@ func answering(next func() *http.Response) inMemory {
 }
 
 func response(body string, gz bool) *http.Response {
-	r := &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}
+	r := &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: int64(len(body)),
+		Body: io.NopCloser(strings.NewReader(body))}
 	if gz {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
@@ -190,10 +197,11 @@ func response(body string, gz bool) *http.Response {
 	return r
 }
 
-// FuzzFilter holds that the filter changes nothing that the decoder sees but the length of strings and space, however the
-// text is cut into pieces.
+// FuzzFilter holds that the filter changes nothing that the decoder sees but the length of strings and space, however
+// the text is cut into pieces.
 func FuzzFilter(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-2.5e3,true,null,"x\u0041\ud83d\ude00\n"]}`, `  [ "" , {} ]  `, `"\\\\\""`, `[1 2]`, `{"a" : {"b" : "c"}}x`, "\"\xff\"", `"\ud800"`, `tru e`} {
+	for _, seed := range []string{`{"a":[1,-2.5e3,true,null,"x\u0041\ud83d\ude00\n"]}`, `  [ "" , {} ]  `, `"\\\\\""`,
+		`[1 2]`, `{"a" : {"b" : "c"}}x`, "\"\xff\"", `"\ud800"`, `tru e`} {
 		f.Add([]byte(seed), 1)
 		f.Add([]byte(seed), 3)
 	}
@@ -223,8 +231,8 @@ type stepper struct {
 
 func (s *stepper) Read(p []byte) (int, error) { return s.src.Read(p[:min(len(p), s.step)]) }
 
-// bombBody is the answer of callTracer to a cheap transaction that makes a node repeat 768 KiB of call input for each of many
-// calls, and once a single token of 20 MB.
+// bombBody is the answer of callTracer to a cheap transaction that makes a node repeat 768 KiB of call input for each
+// of many calls, and once a single token of 20 MB.
 func bombBody(size int64, id string) io.Reader {
 	call := `{"type":"CALL","from":"0x1111111111111111111111111111111111111111","to":"0x2222222222222222222222222222222222222222","value":"0x0","gasUsed":"0x0","input":"0x`
 	parts := []io.Reader{strings.NewReader(`{"jsonrpc":"2.0","result":[{"txHash":"0x33","result":{"type":"CREATE","calls":[` + call), endless('0', 20<<20), strings.NewReader(`"}`)}
@@ -269,7 +277,8 @@ func (c *traced) ReadResult(dec *jsontext.Decoder) error {
 func TestATraceBombTakesLittleMemory(t *testing.T) {
 	const size = 256 << 20
 	c := newClient(t, Config{URLs: []string{"http://node.example"}, HTTP: answering(func() *http.Response {
-		return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(bombBody(size, "1"))}
+		return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1,
+			Body: io.NopCloser(bombBody(size, "1"))}
 	})})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -288,20 +297,25 @@ func TestATraceBombTakesLittleMemory(t *testing.T) {
 
 func TestAStreamIsBounded(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, Config{URLs: []string{"http://node.example"}, MaxStream: 1 << 20, HTTP: answering(func() *http.Response {
-		return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(bombBody(32<<20, "1"))}
-	})})
+	c := newClient(t, Config{URLs: []string{"http://node.example"}, MaxStream: 1 << 20,
+		HTTP: answering(func() *http.Response {
+			return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1,
+				Body: io.NopCloser(bombBody(32<<20, "1"))}
+		})})
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, &traced{}), "larger than the bound of 1048576 bytes")
-	c = newClient(t, Config{URLs: []string{"http://node.example"}, MaxBody: 1 << 20, HTTP: answering(func() *http.Response {
-		return &http.Response{StatusCode: 500, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(bombBody(32<<20, "1"))}
-	})})
+	c = newClient(t, Config{URLs: []string{"http://node.example"}, MaxBody: 1 << 20,
+		HTTP: answering(func() *http.Response {
+			return &http.Response{StatusCode: 500, Header: http.Header{}, ContentLength: -1,
+				Body: io.NopCloser(bombBody(32<<20, "1"))}
+		})})
 	mustBeUnavailable(t, c.Call(t.Context(), "m", nil, &traced{}), "larger than the bound of 1048576 bytes")
 }
 
 // What was decoded before an answer turned out to be unsound is not left behind.
 func TestNothingIsLeftOfAnUnsoundAnswer(t *testing.T) {
 	t.Parallel()
-	for _, body := range []string{`{"result":{"A":7},"id":4711}`, `{"id":ID,"result":{"A":7}`, `{"id":ID,"result":{"A":7,"B":8}}`,
+	for _, body := range []string{`{"result":{"A":7},"id":4711}`, `{"id":ID,"result":{"A":7}`,
+		`{"id":ID,"result":{"A":7,"B":8}}`,
 		`{"id":ID,"result":{"A":7},"error":{"code":1,"message":"x"}}`} {
 		c := newClient(t, Config{URLs: urlsOf(startNode(t, says(200, body)))})
 		out := struct {
@@ -316,10 +330,12 @@ func TestNothingIsLeftOfAnUnsoundAnswer(t *testing.T) {
 
 func BenchmarkStream(b *testing.B) {
 	const size = 64 << 20
-	c := newClient(b, Config{URLs: []string{"http://node.example"}, HTTP: inMemory(func(r *http.Request) (*http.Response, error) {
-		asked, _ := io.ReadAll(r.Body)
-		return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(bombBody(size, idOf(asked)))}, nil
-	})})
+	c := newClient(b, Config{URLs: []string{"http://node.example"},
+		HTTP: inMemory(func(r *http.Request) (*http.Response, error) {
+			asked, _ := io.ReadAll(r.Body)
+			return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1,
+				Body: io.NopCloser(bombBody(size, idOf(asked)))}, nil
+		})})
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// enter makes sure that the endpoint has passed its check since it was last put aside, and returns the epoch in which it
-// has. Its error is a *fault or the context's.
+// enter makes sure that the endpoint has passed its check since it was last put aside, and returns the epoch in which
+// it has. Its error is a *fault or the context's.
 func (c *Client) enter(ctx context.Context, e *endpoint) (uint64, error) {
 	if epoch, ok := c.pool.checkedSince(e, time.Time{}); ok {
 		return epoch, nil

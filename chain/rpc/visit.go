@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Visit has visit called once for every endpoint of a client, in whatever state it is, all at the same time, and returns
-// what the calls have, in configured order. err is why the endpoint may not be asked, such as that it serves another chain;
-// the session is good for its name then and for nothing else. An endpoint that is put aside is not asked before its pause
-// is over. A visit that panics is made once more, with the panic as err.
+// Visit has visit called once for every endpoint of a client, in whatever state it is, all at the same time, and
+// returns what the calls have, in configured order. err is why the endpoint may not be asked, such as that it serves
+// another chain; the session is good for its name then and for nothing else. An endpoint that is put aside is not asked
+// before its pause is over. A visit that panics is made once more, with the panic as err.
 func Visit[T any](ctx context.Context, c *Client, visit func(ctx context.Context, s *Session, err error) T) []T {
 	found := make([]T, len(c.pool.endpoints))
 	var wg sync.WaitGroup

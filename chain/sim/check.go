@@ -12,7 +12,7 @@ import (
 func (c *Chain) Check() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sums, coins := map[string]bursar.Amount{}, map[string]bursar.Amount{}
+	sums, amounts := map[string]bursar.Amount{}, map[string]bursar.Amount{}
 	for h, amount := range c.ledger.balances {
 		sums[h.contract] = must(sums[h.contract].Add(amount))
 	}
@@ -27,13 +27,13 @@ func (c *Chain) Check() error {
 	if c.config.Spending == chain.AccountModel {
 		return nil
 	}
-	for _, unspent := range c.ledger.coins {
-		coins[unspent.base] = must(coins[unspent.base].Add(unspent.amount))
+	for _, unspent := range c.ledger.utxos {
+		amounts[unspent.base] = must(amounts[unspent.base].Add(unspent.amount))
 	}
 	for h, amount := range c.ledger.balances {
 		outside := h.base == faucet || h.base == miner
-		if !outside && coins[h.base] != amount {
-			return fmt.Errorf("coins of %s add up to %s, its balance is %s", h.base, coins[h.base], amount)
+		if !outside && amounts[h.base] != amount {
+			return fmt.Errorf("coins of %s add up to %s, its balance is %s", h.base, amounts[h.base], amount)
 		}
 	}
 	return nil

@@ -10,26 +10,28 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
-func TestForeignSpend(t *testing.T) {
+func TestExternalSpend(t *testing.T) {
 	t.Parallel()
-	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+	onBoth(t, sim.Config{}, func(t *testing.T, w *harness) {
 		w.fund(million)
 		order := w.order(pay(w.Named("x"), 1000))
 		zero := uint64(0)
 		order.Nonce = &zero
 		_, own := w.sent(order)
 		thief := w.Named("thief")
-		foreign := w.ExternalSpend(w.hot.Base, pay(thief, million/2))
+		external := w.ExternalSpend(w.hot.Base, pay(thief, million/2))
 		w.Mine(1)
-		if w.has(own.TxID) || !w.has(foreign) {
+		if w.has(own.TxID) || !w.has(external) {
 			t.Fatal("the foreign spend did not replace ours")
 		}
 		blocks := w.blocks()
-		want := []chain.ExternalSpend{{TxID: foreign, Base: w.hot.Base, Reservations: []string{w.hot.Base + "/0"}, Fee: bursar.Units(210_000),
+		want := []chain.ExternalSpend{{TxID: external, Base: w.hot.Base, Reservations: []string{w.hot.Base + "/0"},
+			Fee:      bursar.Units(210_000),
 			Payments: []chain.Payment{pay(thief, million/2)}}}
 		if w.Capabilities().Model == chain.UTXOModel {
 			rest := pay(w.hot.Base, million-million/2-1090)
-			want[0].Reservations, want[0].Fee, want[0].Payments = []string{order.UTXOs[0].Outpoint}, bursar.Units(1090), append(want[0].Payments, rest)
+			want[0].Reservations, want[0].Fee, want[0].Payments = []string{order.UTXOs[0].Outpoint}, bursar.Units(1090),
+				append(want[0].Payments, rest)
 		}
 		if got := blocks[len(blocks)-1].ExternalSpends; !reflect.DeepEqual(got, want) {
 			t.Fatalf("foreign spends are %+v, want %+v", got, want)
@@ -49,7 +51,7 @@ func TestForeignSpend(t *testing.T) {
 
 func TestReorgDropsDescendants(t *testing.T) {
 	t.Parallel()
-	onBoth(t, sim.Config{Confirmations: 6}, func(t *testing.T, w *teller) {
+	onBoth(t, sim.Config{Confirmations: 6}, func(t *testing.T, w *harness) {
 		deposit := w.Pay(pay(w.hot.Base, million))
 		w.Mine(1)
 		_, tx := w.sent(w.order(pay(w.Named("x"), 1000)))
@@ -87,7 +89,7 @@ func TestReorgDropsDescendants(t *testing.T) {
 
 func TestSpecialTransfers(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{})
+	w := newHarness(t, sim.Config{})
 	w.Send(sim.Outside{Payments: []chain.Payment{pay(w.hot.Base, million)}, Maturity: 10})
 	w.Send(sim.Outside{Payments: []chain.Payment{pay(w.hot.Base, million)}, Unproven: true})
 	w.Mine(1)
@@ -111,7 +113,7 @@ func TestSpecialTransfers(t *testing.T) {
 func TestSameCallsGiveTheSameBlocks(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) []chain.Block {
-		w := newTeller(t, sim.Config{Seed: seed})
+		w := newHarness(t, sim.Config{Seed: seed})
 		w.fund(million, million)
 		w.sent(w.order(pay(w.Named("x"), 1000)))
 		w.Mine(3)

@@ -68,8 +68,8 @@ func (c *Chain) Down(endpoint string, down bool) {
 	c.control(endpoint, func(b *backend) { b.down = down })
 }
 
-// Hang makes an endpoint leave every question open until it is given up or the endpoint answers again; then what was left
-// open fails with ErrNode.
+// Hang makes an endpoint leave every question open until it is given up or the endpoint answers again; then what was
+// left open fails with ErrNode.
 func (c *Chain) Hang(endpoint string, hangs bool) {
 	c.control(endpoint, func(b *backend) {
 		b.release()
@@ -119,7 +119,13 @@ func (c *Chain) ForgeInferred(endpoint string, height uint64, payment chain.Paym
 func (c *Chain) forge(endpoint string, height uint64, payment chain.Payment, unproven bool) (id string) {
 	c.control(endpoint, func(b *backend) {
 		id = c.nextID("forged")
-		tx := &transaction{id: id, payments: []chain.Payment{payment}, outside: true, unproven: unproven, makesCoins: c.config.Spending == chain.UTXOModel}
+		tx := &transaction{
+			id:         id,
+			payments:   []chain.Payment{payment},
+			outside:    true,
+			unproven:   unproven,
+			makesUTXOs: c.config.Spending == chain.UTXOModel,
+		}
 		b.forged[height] = append(b.forged[height], &entry{tx: tx})
 	})
 	return id
@@ -142,8 +148,8 @@ func (c *Chain) Heal(endpoint string) {
 	})
 }
 
-// Rotate makes every question without a named endpoint go to the next one, as a load balancer does, or to the first that
-// is not down again.
+// Rotate makes every question without a named endpoint go to the next one, as a load balancer does, or to the first
+// that is not down again.
 func (c *Chain) Rotate(rotate bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 
 func TestEndpointsLieEachForItself(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{Endpoints: []chain.Endpoint{{Name: "honest", Host: "a"}, {Name: "liar", Host: "b"}}})
+	w := newHarness(t, sim.Config{Endpoints: []chain.Endpoint{{Name: "honest", Host: "a"}, {Name: "liar", Host: "b"}}})
 	ctx := t.Context()
 	w.fund(million)
 	funded := w.fundedTx()
@@ -29,11 +29,13 @@ func TestEndpointsLieEachForItself(t *testing.T) {
 	if b := read("liar", 1); len(b.Transfers) != 0 || b.Ref != read("honest", 1).Ref {
 		t.Errorf("the censored block is %+v", b)
 	}
-	if b := read("liar", 2); len(b.Transfers) != 1 || b.Transfers[0].TxID != forged || len(read("honest", 2).Transfers) != 0 {
+	if b := read("liar", 2); len(b.Transfers) != 1 || b.Transfers[0].TxID != forged ||
+		len(read("honest", 2).Transfers) != 0 {
 		t.Errorf("the forged block is %+v", b)
 	}
 	w.Fork("liar", 3)
-	if b := read("liar", 4); b.Ref == read("honest", 4).Ref || b.Parent != read("liar", 3).Ref.Hash || read("liar", 3).Parent != read("honest", 2).Ref.Hash {
+	if b := read("liar", 4); b.Ref == read("honest", 4).Ref || b.Parent != read("liar", 3).Ref.Hash ||
+		read("liar", 3).Parent != read("honest", 2).Ref.Hash {
 		t.Errorf("the fork's block is %+v", b)
 	}
 	w.Heal("liar")

@@ -16,7 +16,7 @@ const (
 	Find      Method = "find"
 	After     Method = "after"
 	Quote     Method = "quote"
-	Draft     Method = "draft"
+	Build     Method = "draft"
 	Broadcast Method = "broadcast"
 	Expired   Method = "expired"
 	Holdings  Method = "holdings"

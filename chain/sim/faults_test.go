@@ -10,7 +10,7 @@ import (
 
 func TestFaultsFailTheNextCalls(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{})
+	w := newHarness(t, sim.Config{})
 	ctx := t.Context()
 	calls := map[sim.Method]func() error{
 		sim.Head:      func() error { _, err := w.Head(ctx); return err },
@@ -18,8 +18,8 @@ func TestFaultsFailTheNextCalls(t *testing.T) {
 		sim.Find:      func() error { _, err := w.Find(ctx, w.fundedTx()); return err },
 		sim.After:     func() error { _, err := w.After(ctx, w.Genesis(), 1, w.watch); return err },
 		sim.Quote:     func() error { _, err := w.Quote(ctx, pay(w.hot.Base, million)); return err },
-		sim.Draft:     func() error { _, err := w.Build(ctx, w.order(pay(w.Named("x"), 1000))); return err },
-		sim.Broadcast: func() error { _, tx := w.drafted(w.order(pay(w.Named("x"), 1000))); return w.Broadcast(ctx, tx) },
+		sim.Build:     func() error { _, err := w.Build(ctx, w.order(pay(w.Named("x"), 1000))); return err },
+		sim.Broadcast: func() error { _, tx := w.built(w.order(pay(w.Named("x"), 1000))); return w.Broadcast(ctx, tx) },
 		sim.Expired:   func() error { _, err := w.Expired(ctx, chain.UnsignedTx{}, ""); return err },
 		sim.Holdings:  func() error { _, err := w.Holdings(ctx, nil, "", w.Genesis()); return err },
 	}
@@ -51,9 +51,9 @@ func TestBroadcastOutcomes(t *testing.T) {
 		{sim.LostSilently, false, false},
 	}
 	for _, test := range tests {
-		onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+		onBoth(t, sim.Config{}, func(t *testing.T, w *harness) {
 			w.fund(million)
-			_, tx := w.drafted(w.order(pay(w.Named("x"), 1000)))
+			_, tx := w.built(w.order(pay(w.Named("x"), 1000)))
 			w.FailBroadcasts(test.outcome, 1)
 			err := w.Broadcast(t.Context(), tx)
 			if (err != nil) != test.fails || errors.Is(err, chain.ErrRejected) || errors.Is(err, chain.ErrUnderpriced) {
@@ -75,7 +75,7 @@ func TestBroadcastOutcomes(t *testing.T) {
 
 func TestFinalityStandsStill(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{Confirmations: 3})
+	w := newHarness(t, sim.Config{Confirmations: 3})
 	if head, err := w.Head(t.Context()); err != nil || head.Final != (chain.BlockRef{}) {
 		t.Fatalf("final at the first block of three: %+v (%v)", head, err)
 	}
@@ -89,7 +89,7 @@ func TestFinalityStandsStill(t *testing.T) {
 	w.wantFinal(24)
 }
 
-func (w *teller) wantFinal(height uint64) {
+func (w *harness) wantFinal(height uint64) {
 	w.t.Helper()
 	head, err := w.Head(w.t.Context())
 	if err != nil || head.Final.Height != height {
@@ -97,7 +97,7 @@ func (w *teller) wantFinal(height uint64) {
 	}
 }
 
-func (w *teller) fundedTx() string {
+func (w *harness) fundedTx() string {
 	w.t.Helper()
 	blocks, err := w.After(w.t.Context(), w.Genesis(), 1, w.watch)
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 // ledger is the state of the chain at its newest block. Whatever it does can be undone.
 type ledger struct {
 	balances map[holding]bursar.Amount
-	coins    map[string]utxo   // unspent, by claim
+	utxos    map[string]utxo   // unspent, by claim
 	nonces   map[string]uint64 // the next one, by base
 	closed   map[string]bool   // bases to which every payment fails
 	tokens   map[string]*token // by contract
@@ -55,7 +55,7 @@ var errWaits = errors.New("the transaction cannot be included now")
 
 func newLedger() ledger {
 	return ledger{
-		balances: map[holding]bursar.Amount{}, coins: map[string]utxo{}, nonces: map[string]uint64{},
+		balances: map[holding]bursar.Amount{}, utxos: map[string]utxo{}, nonces: map[string]uint64{},
 		closed: map[string]bool{}, tokens: map[string]*token{}, supply: must(bursar.Units(1e18).Mul(1e12)),
 	}
 }
@@ -94,9 +94,9 @@ func (l *ledger) include(tx *transaction, height, rate uint64) (*entry, error) {
 	for _, m := range e.moves {
 		l.move(m)
 	}
-	if tx.makesCoins && !e.failed {
+	if tx.makesUTXOs && !e.failed {
 		for i, payment := range tx.payments {
-			l.coins[tx.output(i)] = utxo{base: payment.Address.Base, amount: payment.Amount, from: height + tx.maturity}
+			l.utxos[tx.output(i)] = utxo{base: payment.Address.Base, amount: payment.Amount, from: height + tx.maturity}
 		}
 	}
 	return e, nil
@@ -122,15 +122,15 @@ func (l *ledger) useUTXOs(tx *transaction, height, rate uint64) (*entry, error) 
 	}
 	e := &entry{tx: tx, fee: tx.fee}
 	for _, in := range tx.inputs {
-		unspent, known := l.coins[in.Claim]
+		unspent, known := l.utxos[in.Resource]
 		if !known || unspent.from > height {
-			return nil, fmt.Errorf("%w: coin %s cannot be spent", errWaits, in.Claim)
+			return nil, fmt.Errorf("%w: coin %s cannot be spent", errWaits, in.Resource)
 		}
 		e.spent = append(e.spent, unspent)
 		e.moves = append(e.moves, move{"", unspent.base, flight, unspent.amount})
 	}
 	for _, in := range tx.inputs {
-		delete(l.coins, in.Claim)
+		delete(l.utxos, in.Resource)
 	}
 	l.pay(e, flight)
 	e.moves = append(e.moves, move{"", flight, miner, tx.fee})
@@ -146,7 +146,8 @@ func (l *ledger) useNonce(tx *transaction, rate uint64) (*entry, error) {
 	e := &entry{tx: tx, failed: tx.fails, fee: fee, moves: []move{{"", tx.payer, miner, fee}}}
 	for _, payment := range tx.payments {
 		short := payment.Contract != "" && l.balance(holding{payment.Contract, tx.payer}).Less(tx.total(payment.Contract))
-		e.failed = e.failed || short || l.closed[payment.Address.Base] || l.stops(payment.Contract, tx.payer, payment.Address.Base)
+		e.failed = e.failed || short || l.closed[payment.Address.Base] ||
+			l.stops(payment.Contract, tx.payer, payment.Address.Base)
 	}
 	l.pay(e, tx.payer)
 	if !tx.unnumbered {
@@ -157,9 +158,9 @@ func (l *ledger) useNonce(tx *transaction, rate uint64) (*entry, error) {
 
 // undo takes back what include did; entries are undone from the newest to the oldest.
 func (l *ledger) undo(e *entry) {
-	if e.tx.makesCoins && !e.failed {
+	if e.tx.makesUTXOs && !e.failed {
 		for i := range e.tx.payments {
-			delete(l.coins, e.tx.output(i))
+			delete(l.utxos, e.tx.output(i))
 		}
 	}
 	for i := len(e.moves) - 1; i >= 0; i-- {
@@ -167,7 +168,7 @@ func (l *ledger) undo(e *entry) {
 		l.move(move{m.contract, m.to, m.from, m.amount})
 	}
 	for i, unspent := range e.spent {
-		l.coins[e.tx.inputs[i].Claim] = unspent
+		l.utxos[e.tx.inputs[i].Resource] = unspent
 	}
 	if e.tx.numbered() && !e.tx.unnumbered {
 		l.nonces[e.tx.payer] = e.tx.nonce
@@ -187,7 +188,7 @@ func must(amount bursar.Amount, err error) bursar.Amount {
 // transaction is what waits and what enters blocks; it never changes.
 type transaction struct {
 	id         string
-	claims     []string
+	resources  []string
 	inputs     []input // by UTXOs
 	payer      string  // by nonce
 	nonce      uint64
@@ -195,7 +196,7 @@ type transaction struct {
 	weight     uint64
 	fee        bursar.Amount // by UTXOs what it pays, by nonce the most that it pays
 	expires    uint64
-	makesCoins bool
+	makesUTXOs bool
 	outside    bool // an outsider's: no fee, and no claim unless it was double-spent
 	unnumbered bool // by nonce, and without one
 	seizes     holding
@@ -210,12 +211,12 @@ func (tx *transaction) numbered() bool { return tx.payer != "" }
 func (tx *transaction) withReservations() *transaction {
 	switch {
 	case tx.unnumbered:
-		tx.claims = []string{"tx/" + tx.id}
+		tx.resources = []string{"tx/" + tx.id}
 	case tx.numbered():
-		tx.claims = []string{nonceReservation(tx.payer, tx.nonce)}
+		tx.resources = []string{nonceReservation(tx.payer, tx.nonce)}
 	}
 	for _, in := range tx.inputs {
-		tx.claims = append(tx.claims, in.Claim)
+		tx.resources = append(tx.resources, in.Resource)
 	}
 	return tx
 }
@@ -224,7 +225,7 @@ func (tx *transaction) output(i int) string { return fmt.Sprintf("%s:%d", tx.id,
 
 // outputs returns the names of the UTXOs that a transaction makes.
 func (tx *transaction) outputs() []string {
-	if !tx.makesCoins {
+	if !tx.makesUTXOs {
 		return nil
 	}
 	names := make([]string, len(tx.payments))

@@ -42,8 +42,8 @@ func (c *Chain) appendBlock(candidates []*transaction, rate uint64) {
 			found = true
 			b.entries = append(b.entries, e)
 			c.where[tx.id], c.seen[tx.id] = height, tx
-			for _, claim := range tx.claims {
-				c.used[claim] = height
+			for _, resource := range tx.resources {
+				c.used[resource] = height
 			}
 		}
 		candidates = later
@@ -57,8 +57,8 @@ func (c *Chain) beaten(tx *transaction) bool {
 	if !tx.outside {
 		return false
 	}
-	for _, claim := range tx.claims {
-		if _, used := c.used[claim]; used {
+	for _, resource := range tx.resources {
+		if _, used := c.used[resource]; used {
 			return true
 		}
 	}
@@ -87,11 +87,11 @@ func (c *Chain) settlePool(b *block) {
 		_, included := c.where[tx.id]
 		return included || tx.expires != 0 && tx.expires <= b.ref.Height
 	})
-	var claims []string
+	var resources []string
 	for _, e := range b.entries {
-		claims = append(claims, e.tx.claims...)
+		resources = append(resources, e.tx.resources...)
 	}
-	c.evict(claims)
+	c.evict(resources)
 }
 
 // timeOf returns a block's time: so many paces after a fixed day, or the present time where that is later.
@@ -197,8 +197,8 @@ func (c *Chain) pop(depth int) []*block {
 			e := gone[i].entries[j]
 			c.ledger.undo(e)
 			delete(c.where, e.tx.id)
-			for _, claim := range e.tx.claims {
-				delete(c.used, claim)
+			for _, resource := range e.tx.resources {
+				delete(c.used, resource)
 			}
 		}
 	}

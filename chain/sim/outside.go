@@ -36,10 +36,10 @@ func (c *Chain) Send(out Outside) string {
 	}
 	tx := &transaction{
 		id: c.nextID("outside"), payments: slices.Clone(out.Payments), outside: true, fails: out.Failed,
-		unproven: out.Unproven, maturity: out.Maturity, makesCoins: c.config.Spending == chain.UTXOModel,
+		unproven: out.Unproven, maturity: out.Maturity, makesUTXOs: c.config.Spending == chain.UTXOModel,
 	}
-	if tx.makesCoins {
-		tx.claims = []string{"outsider's/" + tx.id}
+	if tx.makesUTXOs {
+		tx.resources = []string{"outsider's/" + tx.id}
 	}
 	c.waiting = append(c.waiting, tx)
 	return tx.id

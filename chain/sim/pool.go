@@ -31,7 +31,7 @@ func (c *Chain) Broadcast(ctx context.Context, sent chain.SignedTx) error {
 	}
 	outcome := c.nextOutcome()
 	if outcome == "" || outcome == TakenUnknown {
-		c.evict(tx.claims)
+		c.evict(tx.resources)
 		c.waiting = append(c.waiting, tx)
 		c.seen[tx.id] = tx
 	}
@@ -85,11 +85,11 @@ func (c *Chain) admissible(tx *transaction) error {
 	if tx.expires != 0 && len(c.blocks) > int(tx.expires) {
 		return fmt.Errorf("it expires at %d", tx.expires)
 	}
-	for _, claim := range tx.claims {
-		if at, used := c.used[claim]; used && c.final(at) {
-			return fmt.Errorf("%w: %s was used at %d", chain.ErrRejected, claim, at)
+	for _, resource := range tx.resources {
+		if at, used := c.used[resource]; used && c.final(at) {
+			return fmt.Errorf("%w: %s was used at %d", chain.ErrRejected, resource, at)
 		} else if used {
-			return fmt.Errorf("%s was used at %d", claim, at)
+			return fmt.Errorf("%s was used at %d", resource, at)
 		}
 	}
 	if err := c.covered(tx); err != nil {
@@ -98,7 +98,7 @@ func (c *Chain) admissible(tx *transaction) error {
 	if tx.fee.Less(cost(tx.weight, c.floor)) {
 		return fmt.Errorf("%w: fee %s for weight %d", chain.ErrUnderpriced, tx.fee, tx.weight)
 	}
-	for _, other := range c.conflicts(tx.claims) {
+	for _, other := range c.conflicts(tx.resources) {
 		if tx.fee.Less(bumping(other.fee)) {
 			return fmt.Errorf("%w: fee %s does not replace %s", chain.ErrUnderpriced, tx.fee, other.fee)
 		}
@@ -115,12 +115,12 @@ func bumping(fee bursar.Amount) bursar.Amount {
 // covered checks that UTXOs exist as the inputs say, or that the payer can pay.
 func (c *Chain) covered(tx *transaction) error {
 	for _, in := range tx.inputs {
-		known, exists := c.utxo(in.Claim)
+		known, exists := c.utxo(in.Resource)
 		if !exists {
-			return fmt.Errorf("coin %s is missing", in.Claim)
+			return fmt.Errorf("coin %s is missing", in.Resource)
 		}
 		if known.base != in.Source.Base || known.amount != in.Amount {
-			return fmt.Errorf("%w: coin %s is another one", chain.ErrRejected, in.Claim)
+			return fmt.Errorf("%w: coin %s is another one", chain.ErrRejected, in.Resource)
 		}
 	}
 	if !tx.numbered() {
@@ -133,11 +133,11 @@ func (c *Chain) covered(tx *transaction) error {
 }
 
 // utxo returns an unspent output of a block or of a waiting transaction.
-func (c *Chain) utxo(claim string) (utxo, bool) {
-	if known, exists := c.ledger.coins[claim]; exists {
+func (c *Chain) utxo(resource string) (utxo, bool) {
+	if known, exists := c.ledger.utxos[resource]; exists {
 		return known, true
 	}
-	parent, output, _ := cutOutput(claim)
+	parent, output, _ := cutOutput(resource)
 	if tx := c.waits(parent); tx != nil {
 		for i, payment := range tx.payments {
 			if fmt.Sprint(i) == output {
@@ -149,20 +149,20 @@ func (c *Chain) utxo(claim string) (utxo, bool) {
 }
 
 // cutOutput reads the transaction and the output from a UTXO's name.
-func cutOutput(claim string) (txID, output string, is bool) { return strings.Cut(claim, ":") }
+func cutOutput(resource string) (txID, output string, is bool) { return strings.Cut(resource, ":") }
 
 // conflicts returns the waiting transactions that use one of the claims.
-func (c *Chain) conflicts(claims []string) []*transaction {
+func (c *Chain) conflicts(resources []string) []*transaction {
 	if len(c.waiting) == 0 {
 		return nil
 	}
-	wanted := make(map[string]bool, len(claims))
-	for _, claim := range claims {
-		wanted[claim] = true
+	wanted := make(map[string]bool, len(resources))
+	for _, resource := range resources {
+		wanted[resource] = true
 	}
 	var found []*transaction
 	for _, tx := range c.waiting {
-		if slices.ContainsFunc(tx.claims, func(claim string) bool { return wanted[claim] }) {
+		if slices.ContainsFunc(tx.resources, func(resource string) bool { return wanted[resource] }) {
 			found = append(found, tx)
 		}
 	}
@@ -170,13 +170,13 @@ func (c *Chain) conflicts(claims []string) []*transaction {
 }
 
 // evict removes what uses the claims from the pool, and what spends the outputs of what it removes.
-func (c *Chain) evict(claims []string) {
-	for len(claims) > 0 {
-		gone := c.conflicts(claims)
-		claims = nil
+func (c *Chain) evict(resources []string) {
+	for len(resources) > 0 {
+		gone := c.conflicts(resources)
+		resources = nil
 		for _, tx := range gone {
 			c.waiting = slices.DeleteFunc(c.waiting, func(other *transaction) bool { return other == tx })
-			claims = append(claims, tx.outputs()...)
+			resources = append(resources, tx.outputs()...)
 		}
 	}
 }
@@ -192,8 +192,8 @@ func (c *Chain) Waiting() []string {
 	return ids
 }
 
-// Forget drops all waiting transactions, as a node does that starts again, and returns their ids. Restore brings back those of
-// outsiders and external spends; ours are broadcast again.
+// Forget drops all waiting transactions, as a node does that starts again, and returns their ids. Restore brings back
+// those of outsiders and external spends; ours are broadcast again.
 func (c *Chain) Forget() (dropped []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

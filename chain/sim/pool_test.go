@@ -10,9 +10,9 @@ import (
 	"github.com/bursar/bursar/chain/sim"
 )
 
-func TestStuckTransactionIsOutbid(t *testing.T) {
+func TestStuckTransactionIsBumped(t *testing.T) {
 	t.Parallel()
-	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+	onBoth(t, sim.Config{}, func(t *testing.T, w *harness) {
 		w.fund(million)
 		order := w.order(pay(w.Named("x"), 1000))
 		cheap, cheapTx := w.sent(order)
@@ -27,7 +27,8 @@ func TestStuckTransactionIsOutbid(t *testing.T) {
 		if !w.has(dearTx.TxID) || w.has(cheapTx.TxID) || len(w.Waiting()) != 0 {
 			t.Fatalf("the dearer one did not replace the cheaper: waiting %q", w.Waiting())
 		}
-		if expired, err := w.Expired(t.Context(), cheap, cheapTx.TxID); err != nil || expired != (w.Capabilities().Model == chain.AccountModel) {
+		if expired, err := w.Expired(t.Context(), cheap, cheapTx.TxID); err != nil ||
+			expired != (w.Capabilities().Model == chain.AccountModel) {
 			t.Fatalf("whether the cheaper one can still be included, which no node of a UTXO chain tells: %v (%v)", expired, err)
 		}
 		if got := w.Balance(w.Named("x"), ""); got != bursar.Units(1000) {
@@ -38,10 +39,10 @@ func TestStuckTransactionIsOutbid(t *testing.T) {
 
 func TestUnderpriced(t *testing.T) {
 	t.Parallel()
-	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+	onBoth(t, sim.Config{}, func(t *testing.T, w *harness) {
 		w.fund(million)
 		order := w.order(pay(w.Named("x"), 1000))
-		_, tx := w.drafted(order)
+		_, tx := w.built(order)
 		w.SetFloor(100)
 		if err := w.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrUnderpriced) {
 			t.Fatalf("under the floor: %v", err)
@@ -49,12 +50,12 @@ func TestUnderpriced(t *testing.T) {
 		w.SetFloor(1)
 		w.sent(order)
 		order.Payments = []chain.Payment{pay(w.Named("y"), 1000)}
-		_, rival := w.drafted(order)
+		_, rival := w.built(order)
 		if w.Capabilities().Model == chain.AccountModel {
 			order.Replaces = nil
 			zero := uint64(0)
 			order.Nonce = &zero
-			_, rival = w.drafted(order)
+			_, rival = w.built(order)
 		}
 		if err := w.Broadcast(t.Context(), rival); !errors.Is(err, chain.ErrUnderpriced) {
 			t.Fatalf("a rival with the same fee: %v", err)
@@ -64,7 +65,7 @@ func TestUnderpriced(t *testing.T) {
 
 func TestRestoredRivalLoses(t *testing.T) {
 	t.Parallel()
-	onBoth(t, sim.Config{}, func(t *testing.T, w *teller) {
+	onBoth(t, sim.Config{}, func(t *testing.T, w *harness) {
 		w.fund(million)
 		order := w.order(pay(w.Named("x"), 1000))
 		cheap, cheapTx := w.sent(order)
@@ -80,20 +81,20 @@ func TestRestoredRivalLoses(t *testing.T) {
 	})
 }
 
-func TestFalseCoinsAreRefused(t *testing.T) {
+func TestFalseUTXOsAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{})
+	w := newHarness(t, sim.Config{})
 	w.fund(million)
 	order := w.order(pay(w.Named("x"), million+1))
 	honest := order.UTXOs[0]
 	order.UTXOs = []chain.UTXO{honest, honest}
-	if draft, err := w.Build(t.Context(), order); err == nil {
-		t.Errorf("a coin is used twice: %q", draft.Reservations)
+	if unsigned, err := w.Build(t.Context(), order); err == nil {
+		t.Errorf("a coin is used twice: %q", unsigned.Reservations)
 	}
 	richer := honest
 	richer.Amount = bursar.Units(2 * million)
 	order.UTXOs = []chain.UTXO{richer}
-	_, tx := w.drafted(order)
+	_, tx := w.built(order)
 	if err := w.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
 		t.Errorf("a coin of twice its amount: %v", err)
 	}
@@ -101,9 +102,9 @@ func TestFalseCoinsAreRefused(t *testing.T) {
 
 func TestBrokenTransactionsAreRejected(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{})
+	w := newHarness(t, sim.Config{})
 	w.fund(million)
-	draft, tx := w.drafted(w.order(pay(w.Named("x"), 1000)))
+	unsigned, tx := w.built(w.order(pay(w.Named("x"), 1000)))
 	other := sim.New(sim.Config{ID: "other"})
 	if err := other.Broadcast(t.Context(), tx); !errors.Is(err, chain.ErrRejected) {
 		t.Errorf("another chain's transaction: %v", err)
@@ -116,8 +117,8 @@ func TestBrokenTransactionsAreRejected(t *testing.T) {
 			t.Fatalf("taken with byte %d changed", i)
 		}
 	}
-	draft.Reservations = []string{"another"}
-	if _, err := w.Assemble(draft, nil); err == nil {
+	unsigned.Reservations = []string{"another"}
+	if _, err := w.Assemble(unsigned, nil); err == nil {
 		t.Error("assembled with a claim that is not in the bytes")
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,7 +15,7 @@ import (
 func TestRandomHistory(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
-		onBoth(t, sim.Config{Seed: seed, Confirmations: 4, Expiry: seed % 3 * 20}, func(t *testing.T, w *teller) {
+		onBoth(t, sim.Config{Seed: seed, Confirmations: 4, Expiry: seed % 3 * 20}, func(t *testing.T, w *harness) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			w.fund(million, million, million, million)
 			for step := range 300 {
@@ -29,7 +29,7 @@ func TestRandomHistory(t *testing.T) {
 	}
 }
 
-func (w *teller) disturb(random *rand.Rand) {
+func (w *harness) disturb(random *rand.Rand) {
 	w.t.Helper()
 	amount := 1000 + random.Uint64N(1_000_000)
 	switch random.IntN(10) {
@@ -54,18 +54,18 @@ func (w *teller) disturb(random *rand.Rand) {
 }
 
 // trySpend pays if it can; a chain that moves under the teller's feet may refuse.
-func (w *teller) trySpend(amount uint64) {
+func (w *harness) trySpend(amount uint64) {
 	w.t.Helper()
 	order := w.order(pay(w.Named(fmt.Sprint("payee ", amount%7)), amount))
 	order.UTXOs = order.UTXOs[min(len(order.UTXOs), int(amount%5)):] // the first may be spent
 	if _, err := w.Build(w.t.Context(), order); err != nil {
 		return
 	}
-	_, tx := w.drafted(order)
+	_, tx := w.built(order)
 	_ = w.Broadcast(w.t.Context(), tx) // the books hold either way
 }
 
-func (w *teller) someTx(random *rand.Rand) string {
+func (w *harness) someTx(random *rand.Rand) string {
 	w.t.Helper()
 	var ids []string
 	for _, block := range w.blocks() {
@@ -80,7 +80,7 @@ func (w *teller) someTx(random *rand.Rand) string {
 }
 
 // wantHistory reads the whole chain and compares what it says with the balance of the hot address.
-func (w *teller) wantHistory() {
+func (w *harness) wantHistory() {
 	w.t.Helper()
 	seen := map[string]bool{}
 	for _, block := range w.blocks() {
@@ -104,7 +104,7 @@ func (w *teller) wantHistory() {
 }
 
 // wantPastHoldings takes holdings at a block and compares them after more blocks.
-func (w *teller) wantPastHoldings() {
+func (w *harness) wantPastHoldings() {
 	w.t.Helper()
 	at := w.Mine(1)
 	before := w.Balance(w.hot.Base, "")
@@ -120,7 +120,7 @@ func (w *teller) wantPastHoldings() {
 // TestConcurrentUse is for the race detector: readers and writers at once, and sound books in the end.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
-	onBoth(t, sim.Config{Confirmations: 3}, func(t *testing.T, w *teller) {
+	onBoth(t, sim.Config{Confirmations: 3}, func(t *testing.T, w *harness) {
 		w.fund(million, million)
 		var group sync.WaitGroup
 		for worker := range uint64(4) {

@@ -111,11 +111,16 @@ func (b *block) seenBy(watch chain.Watch) chain.Block {
 			seen.Transfers = append(seen.Transfers, e.transfers(b.ref.Height, watch)...)
 		}
 		if watch.Sent(e.tx.id) {
-			seen.Included = append(seen.Included, chain.Inclusion{TxID: e.tx.id, Failed: e.failed, Fee: e.fee, Delivered: e.moved()})
+			seen.Included = append(seen.Included, chain.Inclusion{
+				TxID:      e.tx.id,
+				Failed:    e.failed,
+				Fee:       e.fee,
+				Delivered: e.moved(),
+			})
 			continue
 		}
-		if paid := seen.Transfers; len(paid) > 0 && paid[len(paid)-1].TxID == e.tx.id && e.tx.makesCoins {
-			seen.Funding = append(seen.Funding, chain.Funding{TxID: e.tx.id, Inputs: slices.Clone(e.tx.claims)})
+		if paid := seen.Transfers; len(paid) > 0 && paid[len(paid)-1].TxID == e.tx.id && e.tx.makesUTXOs {
+			seen.Funding = append(seen.Funding, chain.Funding{TxID: e.tx.id, Inputs: slices.Clone(e.tx.resources)})
 		}
 		seen.ExternalSpends = append(seen.ExternalSpends, e.external(watch)...)
 	}
@@ -128,9 +133,9 @@ func (e *entry) spentFor(watch chain.Watch) (spent []chain.Spent) {
 	if !is || !asks.AsksSpends() {
 		return nil
 	}
-	for _, claim := range e.tx.claims {
-		if asks.Spends(claim) {
-			spent = append(spent, chain.Spent{Outpoint: claim, TxID: e.tx.id})
+	for _, resource := range e.tx.resources {
+		if asks.Spends(resource) {
+			spent = append(spent, chain.Spent{Outpoint: resource, TxID: e.tx.id})
 		}
 	}
 	return spent
@@ -146,7 +151,7 @@ func (e *entry) transfers(height uint64, watch chain.Watch) []chain.Transfer {
 			TxID: e.tx.id, Output: uint32(i), Address: payment.Address, Contract: payment.Contract,
 			Amount: e.arrived(i), Inferred: e.tx.unproven,
 		}
-		if e.tx.makesCoins {
+		if e.tx.makesUTXOs {
 			transfer.UTXO = e.tx.output(i)
 		}
 		if e.tx.maturity > 0 {
@@ -158,7 +163,9 @@ func (e *entry) transfers(height uint64, watch chain.Watch) []chain.Transfer {
 }
 
 // Holdings returns what bases held after a block, by undoing what came after it.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	if err := c.enter(ctx, Holdings); err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// Real answers as the chain really is, whatever its endpoints show and however often its nodes fail, and disturbs neither: for who
-// judges a service, and never for the service itself.
+// Real answers as the chain really is, whatever its endpoints show and however often its nodes fail, and disturbs
+// neither: for who judges a service, and never for the service itself.
 type Real struct{ *Chain }
 
 // At is Chain.At.

@@ -27,8 +27,8 @@ type Config struct {
 	Spending      chain.Model    // default chain.UTXOModel
 	Confirmations int            // a block is final with this many, itself included; default 1: final at once
 	Expiry        uint64         // blocks from an unsigned transaction to its last possible block; default 0: never expires
-	// Unnumbered makes a chain that uses the account model number nothing, as Tron and Solana do: only its expiry ends a transaction,
-	// and nothing on the chain refuses a second payment. It needs an Expiry, and nothing is replaced.
+	// Unnumbered makes a chain that uses the account model number nothing, as Tron and Solana do: only its expiry ends a
+	// transaction, and nothing on the chain refuses a second payment. It needs an Expiry, and nothing is replaced.
 	Unnumbered    bool
 	Seed          uint64        // other seeds give other hashes
 	SharedAddress bool          // all wallets share the hot address and differ by memo

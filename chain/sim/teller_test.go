@@ -11,8 +11,8 @@ import (
 
 const million = 1_000_000_000_000 // above any fee in these tests
 
-// teller pays from the hot address of a chain in memory.
-type teller struct {
+// harness pays from the hot address of a chain in memory.
+type harness struct {
 	t *testing.T
 	*sim.Chain
 	keys  chaintest.Keys
@@ -20,10 +20,10 @@ type teller struct {
 	watch *chaintest.Watch
 }
 
-func newTeller(t *testing.T, config sim.Config) *teller {
+func newHarness(t *testing.T, config sim.Config) *harness {
 	t.Helper()
 	c := sim.New(config)
-	w := &teller{t: t, Chain: c, keys: chaintest.Keys{Curve: c.Capabilities().Curve}}
+	w := &harness{t: t, Chain: c, keys: chaintest.Keys{Curve: c.Capabilities().Curve}}
 	ref := chain.Hot(c.Capabilities().Family)
 	address, err := c.Address(w.keys.Public(ref), 0)
 	if err != nil {
@@ -40,7 +40,7 @@ func newTeller(t *testing.T, config sim.Config) *teller {
 }
 
 // fund gives the hot address UTXOs in one block.
-func (w *teller) fund(amounts ...uint64) {
+func (w *harness) fund(amounts ...uint64) {
 	w.t.Helper()
 	for _, amount := range amounts {
 		w.Pay(pay(w.hot.Base, amount))
@@ -53,7 +53,7 @@ func pay(base string, amount uint64) chain.Payment {
 }
 
 // blocks returns the whole chain.
-func (w *teller) blocks() []chain.Block {
+func (w *harness) blocks() []chain.Block {
 	w.t.Helper()
 	blocks, err := w.After(w.t.Context(), w.Genesis(), 100_000, w.watch)
 	if err != nil {
@@ -63,36 +63,36 @@ func (w *teller) blocks() []chain.Block {
 }
 
 // UTXOs returns what the hot address holds, by the chain's own blocks.
-func (w *teller) coins() []chain.UTXO {
+func (w *harness) utxos() []chain.UTXO {
 	w.t.Helper()
-	var coins []chain.UTXO
+	var utxos []chain.UTXO
 	for _, block := range w.blocks() {
 		for _, transfer := range block.Transfers {
-			coins = append(coins, chain.UTXO{Outpoint: transfer.UTXO, Source: w.hot, Amount: transfer.Amount})
+			utxos = append(utxos, chain.UTXO{Outpoint: transfer.UTXO, Source: w.hot, Amount: transfer.Amount})
 		}
 	}
-	return coins
+	return utxos
 }
 
-func (w *teller) order(payments ...chain.Payment) chain.TxRequest {
+func (w *harness) order(payments ...chain.Payment) chain.TxRequest {
 	w.t.Helper()
 	order := chain.TxRequest{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: bursar.Units(million / 10)}
 	if w.Capabilities().Model == chain.UTXOModel {
-		order.Change, order.UTXOs = w.hot, w.coins()
+		order.Change, order.UTXOs = w.hot, w.utxos()
 	} else {
 		order.From = w.hot
 	}
 	return order
 }
 
-// drafted drafts and signs.
-func (w *teller) drafted(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
+// built drafts and signs.
+func (w *harness) built(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	w.t.Helper()
-	draft, err := w.Build(w.t.Context(), order)
+	unsigned, err := w.Build(w.t.Context(), order)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	contents, err := w.Inspect(draft.Bytes)
+	contents, err := w.Inspect(unsigned.Bytes)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -100,40 +100,40 @@ func (w *teller) drafted(order chain.TxRequest) (chain.UnsignedTx, chain.SignedT
 	for _, input := range contents.Inputs {
 		signatures = append(signatures, w.keys.Sign(input.Source.Key, input.Digest))
 	}
-	tx, err := w.Assemble(draft, signatures)
+	tx, err := w.Assemble(unsigned, signatures)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.watch.AddSent(tx.TxID)
-	return draft, tx
+	return unsigned, tx
 }
 
 // sent drafts, signs and broadcasts.
-func (w *teller) sent(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
+func (w *harness) sent(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
 	w.t.Helper()
-	draft, tx := w.drafted(order)
+	unsigned, tx := w.built(order)
 	if err := w.Broadcast(w.t.Context(), tx); err != nil {
 		w.t.Fatal(err)
 	}
-	return draft, tx
+	return unsigned, tx
 }
 
 // has reports whether the chain holds a transaction.
-func (w *teller) has(txID string) bool {
+func (w *harness) has(txID string) bool {
 	w.t.Helper()
 	_, err := w.Find(w.t.Context(), txID)
 	return err == nil
 }
 
 // onBoth runs a test on a chain of either kind.
-func onBoth(t *testing.T, config sim.Config, test func(t *testing.T, w *teller)) {
+func onBoth(t *testing.T, config sim.Config, test func(t *testing.T, w *harness)) {
 	t.Helper()
 	for _, spending := range []chain.Model{chain.UTXOModel, chain.AccountModel} {
 		t.Run(string(spending), func(t *testing.T) {
 			t.Parallel()
 			of := config
 			of.Spending = spending
-			test(t, newTeller(t, of))
+			test(t, newHarness(t, of))
 		})
 	}
 }

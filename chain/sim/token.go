@@ -10,8 +10,8 @@ import (
 // issuer holds what tokens take as a fee and what their issuers seize.
 const issuer = "issuer"
 
-// Manners are how a token misbehaves. Each of them is live on some chain: USDT can take a fee and freezes addresses, some
-// tokens return false where others revert.
+// Manners are how a token misbehaves. Each of them is live on some chain: USDT can take a fee and freezes addresses,
+// some tokens return false where others revert.
 type Manners struct {
 	Fee    uint64 // millionths of each transfer that the receiver does not get
 	False  bool   // transfers of ours succeed and move nothing

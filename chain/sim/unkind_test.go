@@ -11,10 +11,10 @@ import (
 )
 
 // numbered is a chain whose hot address holds a million of its native asset and a million of a token.
-func numbered(t *testing.T, config sim.Config) (w *teller, token string) {
+func numbered(t *testing.T, config sim.Config) (w *harness, token string) {
 	t.Helper()
 	config.Spending = chain.AccountModel
-	w = newTeller(t, config)
+	w = newHarness(t, config)
 	token = w.Named("token")
 	w.Pay(pay(w.hot.Base, million), inToken(token, w.hot.Base, million))
 	w.Mine(1)
@@ -27,14 +27,14 @@ func inToken(token, base string, amount uint64) chain.Payment {
 	return p
 }
 
-func (w *teller) last() chain.Block {
+func (w *harness) last() chain.Block {
 	w.t.Helper()
 	blocks := w.blocks()
 	return blocks[len(blocks)-1]
 }
 
 // A draft knows nothing of what waits: only what the order says is reserved is subtracted.
-func TestDraftsSubtractOnlyWhatTheOrderReserves(t *testing.T) {
+func TestBuildSubtractsOnlyWhatTheRequestReserves(t *testing.T) {
 	t.Parallel()
 	w, token := numbered(t, sim.Config{})
 	order := w.order(inToken(token, w.Named("x"), million))
@@ -44,7 +44,8 @@ func TestDraftsSubtractOnlyWhatTheOrderReserves(t *testing.T) {
 	}
 	order.Reserved = []chain.Reserve{{Contract: token, Amount: bursar.Units(1)}}
 	var funds *chain.NeedsFundsError
-	if _, err := w.Build(t.Context(), order); !errors.As(err, &funds) || funds.Contract != token || funds.Missing != bursar.Units(1) {
+	if _, err := w.Build(t.Context(), order); !errors.As(err, &funds) || funds.Contract != token ||
+		funds.Missing != bursar.Units(1) {
 		t.Fatalf("a token that is spoken for: %v", err)
 	}
 	order.Reserved = []chain.Reserve{{Amount: bursar.Units(million)}}
@@ -64,10 +65,12 @@ func TestTokensMisbehave(t *testing.T) {
 		w.Mine(1)
 		return w.last().Included[0]
 	}
-	if in := included(sim.Manners{}); in.Failed || !reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 1000)}) {
+	if in := included(sim.Manners{}); in.Failed ||
+		!reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 1000)}) {
 		t.Errorf("a good token: %+v", in)
 	}
-	if in := included(sim.Manners{Fee: 10_000}); in.Failed || !reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 990)}) {
+	if in := included(sim.Manners{Fee: 10_000}); in.Failed ||
+		!reflect.DeepEqual(in.Delivered, []chain.Payment{inToken(token, x, 990)}) {
 		t.Errorf("one that takes a fee: %+v", in)
 	}
 	if in := included(sim.Manners{False: true}); in.Failed || in.Delivered == nil || len(in.Delivered) != 0 {
@@ -95,13 +98,13 @@ func TestTokensMisbehave(t *testing.T) {
 func TestPrunedHistoryProvesNothing(t *testing.T) {
 	t.Parallel()
 	w, _ := numbered(t, sim.Config{Expiry: 5, Unnumbered: true})
-	draft, tx := w.drafted(w.order(pay(w.Named("x"), 1000)))
+	unsigned, tx := w.built(w.order(pay(w.Named("x"), 1000)))
 	w.Mine(6)
-	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || !over {
+	if over, err := w.Expired(t.Context(), unsigned, tx.TxID); err != nil || !over {
 		t.Fatalf("past its last block: %v, %v", over, err)
 	}
 	w.Prune(4)
-	if over, err := w.Expired(t.Context(), draft, tx.TxID); over || !errors.Is(err, chain.ErrPruned) {
+	if over, err := w.Expired(t.Context(), unsigned, tx.TxID); over || !errors.Is(err, chain.ErrPruned) {
 		t.Fatalf("with pruned history: %v, %v", over, err)
 	}
 }
@@ -124,28 +127,29 @@ func TestAnUnnumberedChainRefusesNoSecondPayment(t *testing.T) {
 	}
 }
 
-// A payment whose deposit was spent again by its payer can never be included: the blocks show what funded the deposit and what
-// used that, and Expired tells nothing, as no node of a UTXO chain does.
+// A payment whose deposit was spent again by its payer can never be included: the blocks show what funded the deposit
+// and what used that, and Expired tells nothing, as no node of a UTXO chain does.
 func TestADoubleSpentDepositShowsWhatSpentIt(t *testing.T) {
 	t.Parallel()
-	w := newTeller(t, sim.Config{Confirmations: 3})
+	w := newHarness(t, sim.Config{Confirmations: 3})
 	deposit := w.Pay(pay(w.hot.Base, million))
 	w.Mine(1)
 	funding := w.last().Funding
 	if len(funding) != 1 || funding[0].TxID != deposit || len(funding[0].Inputs) != 1 {
 		t.Fatalf("it is funded by %+v", funding)
 	}
-	draft, tx := w.sent(w.order(pay(w.Named("x"), 1000)))
+	unsigned, tx := w.sent(w.order(pay(w.Named("x"), 1000)))
 	w.Reorg(1, deposit)
 	again := w.DoubleSpend(deposit)
 	w.Restore(deposit)
 	w.watch.Ask(funding[0].Inputs...)
 	w.Mine(1)
-	if spent := w.last().Spent; w.has(deposit) || len(spent) != 1 || spent[0] != (chain.Spent{Outpoint: funding[0].Inputs[0], TxID: again}) {
+	if spent := w.last().Spent; w.has(deposit) || len(spent) != 1 ||
+		spent[0] != (chain.Spent{Outpoint: funding[0].Inputs[0], TxID: again}) {
 		t.Fatalf("it is spent by %+v", spent)
 	}
 	w.Mine(2)
-	if over, err := w.Expired(t.Context(), draft, tx.TxID); err != nil || over {
+	if over, err := w.Expired(t.Context(), unsigned, tx.TxID); err != nil || over {
 		t.Fatalf("once it is final: %v, %v", over, err)
 	}
 }

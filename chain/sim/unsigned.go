@@ -32,9 +32,9 @@ type unsigned struct {
 
 // input is a UTXO to be spent.
 type input struct {
-	Claim  string        `json:"claim"`
-	Source chain.Source  `json:"source"`
-	Amount bursar.Amount `json:"amount"`
+	Resource string        `json:"claim"`
+	Source   chain.Source  `json:"source"`
+	Amount   bursar.Amount `json:"amount"`
 }
 
 // signed is what is sent.
@@ -66,8 +66,8 @@ func (c *Chain) validate(u unsigned) error {
 	if u.Chain != c.config.ID {
 		return fmt.Errorf("transaction of chain %.40q", u.Chain)
 	}
-	byCoins := c.config.Spending == chain.UTXOModel
-	if len(u.Payments) == 0 || byCoins == (len(u.Inputs) == 0) || byCoins != (u.From == chain.Source{}) {
+	isUTXO := c.config.Spending == chain.UTXOModel
+	if len(u.Payments) == 0 || isUTXO == (len(u.Inputs) == 0) || isUTXO != (u.From == chain.Source{}) {
 		return errors.New("transaction without payments or without a payer")
 	}
 	if weight := c.weight(len(u.Inputs), u.Payments); weight != u.Weight {
@@ -84,7 +84,7 @@ func (c *Chain) validate(u unsigned) error {
 		}
 	}
 	in, err := u.brings()
-	if err == nil && byCoins && in != out {
+	if err == nil && isUTXO && in != out {
 		return fmt.Errorf("%s goes in, %s comes out", in, out)
 	}
 	return err
@@ -111,13 +111,13 @@ func (c *Chain) payable(payment chain.Payment) error {
 func (u unsigned) brings() (bursar.Amount, error) {
 	var in bursar.Amount
 	seen := map[string]bool{}
-	for _, coin := range u.Inputs {
-		if seen[coin.Claim] {
-			return in, fmt.Errorf("coin %s is used twice", coin.Claim)
+	for _, input := range u.Inputs {
+		if seen[input.Resource] {
+			return in, fmt.Errorf("coin %s is used twice", input.Resource)
 		}
-		seen[coin.Claim] = true
+		seen[input.Resource] = true
 		var err error
-		if in, err = in.Add(coin.Amount); err != nil {
+		if in, err = in.Add(input.Amount); err != nil {
 			return in, fmt.Errorf("sum of inputs: %w", err)
 		}
 	}
@@ -154,7 +154,7 @@ func (u unsigned) sources() []chain.Source {
 func (c *Chain) transaction(u unsigned, raw []byte) *transaction {
 	tx := &transaction{
 		id: txID(raw), inputs: u.Inputs, payer: u.From.Base, nonce: u.Nonce, payments: u.Payments, weight: u.Weight,
-		fee: u.Fee, expires: u.Expires, makesCoins: len(u.Inputs) > 0, unnumbered: c.config.Unnumbered,
+		fee: u.Fee, expires: u.Expires, makesUTXOs: len(u.Inputs) > 0, unnumbered: c.config.Unnumbered,
 	}
 	return tx.withReservations()
 }
@@ -175,7 +175,12 @@ func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 	if err != nil {
 		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
 	}
-	contents := chain.Contents{Payments: u.Payments, Fee: u.Fee, Weight: u.Weight, Reservations: c.transaction(u, raw).claims}
+	contents := chain.Contents{
+		Payments:     u.Payments,
+		Fee:          u.Fee,
+		Weight:       u.Weight,
+		Reservations: c.transaction(u, raw).resources,
+	}
 	for i, source := range u.sources() {
 		contents.Inputs = append(contents.Inputs, chain.Input{Source: source, Digest: digest(raw, i)})
 	}
@@ -183,34 +188,34 @@ func (c *Chain) Inspect(raw []byte) (chain.Contents, error) {
 }
 
 // Assemble joins the signatures to the transaction when each is by the key of the address that it spends from.
-func (c *Chain) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
-	u, err := c.decode(draft.Bytes)
+func (c *Chain) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	u, err := c.decode(unsigned.Bytes)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	if claims := c.transaction(u, draft.Bytes).claims; !slices.Equal(claims, draft.Reservations) {
-		return chain.SignedTx{}, fmt.Errorf("assemble: the draft claims %q, its bytes %q", draft.Reservations, claims)
+	if resources := c.transaction(u, unsigned.Bytes).resources; !slices.Equal(resources, unsigned.Reservations) {
+		return chain.SignedTx{}, fmt.Errorf("assemble: the draft claims %q, its bytes %q", unsigned.Reservations, resources)
 	}
-	if err := c.verify(u, draft.Bytes, signatures); err != nil {
+	if err := c.verify(u, unsigned.Bytes, signatures); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	raw, err := json.Marshal(signed{draft.Bytes, signatures})
+	raw, err := json.Marshal(signed{unsigned.Bytes, signatures})
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	id := txID(draft.Bytes)
+	id := txID(unsigned.Bytes)
 	return chain.SignedTx{TxID: id, Raw: raw, Change: u.change(id)}, nil
 }
 
 // change returns the outputs to the change address.
 func (u unsigned) change(txID string) []chain.UTXO {
-	var coins []chain.UTXO
+	var utxos []chain.UTXO
 	for i, payment := range u.Payments {
 		if len(u.Inputs) > 0 && payment.Address.Base == u.Change.Base {
-			coins = append(coins, chain.UTXO{Outpoint: fmt.Sprintf("%s:%d", txID, i), Source: u.Change, Amount: payment.Amount})
+			utxos = append(utxos, chain.UTXO{Outpoint: fmt.Sprintf("%s:%d", txID, i), Source: u.Change, Amount: payment.Amount})
 		}
 	}
-	return coins
+	return utxos
 }
 
 func (c *Chain) verify(u unsigned, raw []byte, signatures [][]byte) error {

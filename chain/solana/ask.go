@@ -33,12 +33,12 @@ type way struct {
 
 // ways are tried in this order; a node is asked in the first that it does not refuse.
 //
-// The version is a number of 8 bits, and a block in which a transaction has a higher one is refused as a whole (Agave 4.2:
-// transaction-status, validate_version; RpcBlockConfig). Nothing here depends on a version, so the highest number there is
-// goes first. A gateway that checks the number against what it knows gets one that it knows.
+// The version is a number of 8 bits, and a block in which a transaction has a higher one is refused as a whole (Agave
+// 4.2: transaction-status, validate_version; RpcBlockConfig). Nothing here depends on a version, so the highest number
+// there is goes first. A gateway that checks the number against what it knows gets one that it knows.
 //
-// `accounts` carries all that is needed (Agave: build_json_accounts: signatures, all keys in the order of the balances, who
-// signed, balances, fee, err) in two thirds of the size of `full`, and spares the node most of its work.
+// `accounts` carries all that is needed (Agave: build_json_accounts: signatures, all keys in the order of the balances,
+// who signed, balances, fee, err) in two thirds of the size of `full`, and spares the node most of its work.
 var ways = []way{{"accounts", 255}, {"accounts", 1}, {"full", 255}, {"full", 1}, {"full", 0}}
 
 // manner remembers of each endpoint which of the ways it takes, and where it was. The zero value is ready.
@@ -48,8 +48,8 @@ type manner struct {
 	slots map[string]sighting
 }
 
-// stalled reports whether an endpoint names the same slot as the last two times, or one before: a follower that looks once
-// more after a block sees it twice.
+// stalled reports whether an endpoint names the same slot as the last two times, or one before: a follower that looks
+// once more after a block sees it twice.
 func (m *manner) stalled(endpoint string, slot uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,8 +121,8 @@ const (
 	codeBadRequest = -32600
 )
 
-// absent are the codes with which a node says that it cannot show a slot's block. A version that is too high is not among
-// them: that says something about the question, and nothing about the slot.
+// absent are the codes with which a node says that it cannot show a slot's block. A version that is too high is not
+// among them: that says something about the question, and nothing about the slot.
 var absent = []int{
 	codeCleaned,
 	codeNotYet,
@@ -179,7 +179,8 @@ func (n *node) blockOf(ctx context.Context, slot uint64, which, commitment strin
 	return &b, nil
 }
 
-var errVersions = errors.New("it has a transaction of a version that it is not asked for, and refuses to be asked for it")
+var errVersions = errors.New("it has a transaction of a version that it is not asked for, and refuses to be asked " +
+	"for it")
 
 // ask puts a question about transactions in the way that the node takes, and finds that way where it is not known yet.
 func (n *node) ask(ctx context.Context, method string, subject any, which, commitment string, out any) error {

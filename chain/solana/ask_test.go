@@ -13,7 +13,8 @@ import (
 
 // payment is a transaction of a version that pays us.
 func payment(name string, version int) object {
-	return fakeTx{name: name, version: version, keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{8*sol - 5000, sol}}.object()
+	return fakeTx{name: name, version: version, keys: []string{stranger, ours}, before: []uint64{9 * sol, 0},
+		after: []uint64{8*sol - 5000, sol}}.object()
 }
 
 // A block with a transaction of a version that nobody knows yet is read as any other.
@@ -22,7 +23,8 @@ func TestEveryVersionIsRead(t *testing.T) {
 	f := newFake(t)
 	c := f.open(t, nil)
 	f.add(101, payment("a", 0), payment("b", 1), payment("c", 2), payment("d", 127),
-		fakeTx{name: "e", legacy: true, keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{8*sol - 5000, sol}}.object())
+		fakeTx{name: "e", legacy: true, keys: []string{stranger, ours}, before: []uint64{9 * sol, 0},
+			after: []uint64{8*sol - 5000, sol}}.object())
 	blocks, err := c.After(t.Context(), at100(), 10, watching())
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 5 {
 		t.Fatalf("%+v, %v", blocks, err)
@@ -92,7 +94,8 @@ func TestAVersionThatIsRefusedIsNoEmptySlot(t *testing.T) {
 	f.add(101, payment("a", 1))
 	f.add(102)
 	blocks, err := c.After(t.Context(), at100(), 10, watching())
-	if !errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, chain.ErrOffChain) || len(blocks) > 0 || !strings.Contains(err.Error(), "Transaction version (1)") {
+	if !errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, chain.ErrOffChain) || len(blocks) > 0 ||
+		!strings.Contains(err.Error(), "Transaction version (1)") {
 		t.Fatalf("%+v, %v", blocks, err)
 	}
 	// Even a later block that passes the slot over does not make it empty.
@@ -102,7 +105,8 @@ func TestAVersionThatIsRefusedIsNoEmptySlot(t *testing.T) {
 	}
 }
 
-// An endpoint that answers with a block without transactions, where it was asked for them, has not shown an empty block.
+// An endpoint that answers with a block without transactions, where it was asked for them, has not shown an empty
+// block.
 func TestDetailsThatAreLeftOutAreNoEmptyBlock(t *testing.T) {
 	t.Parallel()
 	for _, always := range []bool{false, true} {

@@ -31,8 +31,8 @@ func parseSignature(s string) (sig signature, err error) {
 	return sig, err
 }
 
-// encode58 writes each leading zero byte as a 1 and the rest as a number. It takes time quadratic in the length, which is
-// 64 at most here.
+// encode58 writes each leading zero byte as a 1 and the rest as a number. It takes time quadratic in the length, which
+// is 64 at most here.
 func encode58(data []byte) string {
 	zeros := 0
 	for zeros < len(data) && data[zeros] == 0 {

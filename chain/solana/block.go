@@ -8,8 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// block is an answer of getBlock, reduced while it is read to what can concern anybody: of each transaction its id, its fee,
-// its outcome, and the accounts that signed it or whose balance it changed. Everything else passes by and is never held.
+// block is an answer of getBlock, reduced while it is read to what can concern anybody: of each transaction its id, its
+// fee, its outcome, and the accounts that signed it or whose balance it changed. Everything else passes by and is never
+// held.
 type block struct {
 	Hash     string
 	Previous string
@@ -73,8 +74,8 @@ func (b *block) checkWhole(slot uint64) error {
 	return b.spoilt
 }
 
-// ReadResult reads the answer from the wire while it arrives, one transaction at a time. An error says that it is no JSON;
-// what is wrong with the block itself is found by check and checkWhole.
+// ReadResult reads the answer from the wire while it arrives, one transaction at a time. An error says that it is no
+// JSON; what is wrong with the block itself is found by check and checkWhole.
 func (b *block) ReadResult(dec *jsontext.Decoder) error {
 	*b = block{}
 	if err := expect(dec, jsontext.KindBeginObject); err != nil {
@@ -175,7 +176,12 @@ func (r *blockReader) transaction(value []byte) error {
 		if !signer && t.before[i] == t.after[i] {
 			continue
 		}
-		r.touched = append(r.touched, touched{signer: signer, twice: repeats(keys, i), before: t.before[i], after: t.after[i]})
+		r.touched = append(r.touched, touched{
+			signer: signer,
+			twice:  repeats(keys, i),
+			before: t.before[i],
+			after:  t.after[i],
+		})
 		r.keep(k)
 	}
 	m.to = len(r.touched)

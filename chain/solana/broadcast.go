@@ -20,8 +20,8 @@ const (
 	codeSignature = -32003
 )
 
-// sending is how a transaction is handed over. The node runs it first against its newest confirmed state, so that one that
-// could only fail is not sent and costs nothing.
+// sending is how a transaction is handed over. The node runs it first against its newest confirmed state, so that one
+// that could only fail is not sent and costs nothing.
 type sending struct {
 	Encoding  string `json:"encoding"`
 	Preflight string `json:"preflightCommitment"`
@@ -49,7 +49,8 @@ func (c *Chain) broadcast(ctx context.Context, tx chain.SignedTx) error {
 		return err
 	}
 	var id string
-	err = s.Call(ctx, "sendTransaction", []any{base64.StdEncoding.EncodeToString(tx.Raw), sending{"base64", confirmed}}, &id)
+	err = s.Call(ctx, "sendTransaction", []any{base64.StdEncoding.EncodeToString(tx.Raw), sending{"base64", confirmed}},
+		&id)
 	if err == nil && id != tx.TxID {
 		return fmt.Errorf("%w: %.100q", errOtherTx, id)
 	}

@@ -21,9 +21,9 @@ import (
 
 // A heavy block of the main cluster, after the make-up of review/mainnets.md: in 400 ms 800 votes and 900 other
 // transactions, which is 400 and 450 in the 214 ms that a slot takes today. A vote has 3 keys, 2 lines of log and one
-// instruction. Another one has 12 to 28 keys, of which a third come from tables in two of three, 8 token balances before and
-// after, 4 instructions, 10 inner ones and 25 lines of log; one of eight is of version 1. Members are in the order of the
-// alphabet, as Agave's serializer writes them, and none is left out.
+// instruction. Another one has 12 to 28 keys, of which a third come from tables in two of three, 8 token balances
+// before and after, 4 instructions, 10 inner ones and 25 lines of log; one of eight is of version 1. Members are in the
+// order of the alphabet, as Agave's serializer writes them, and none is left out.
 const (
 	busyVotes  = 400
 	busyOthers = 450
@@ -43,13 +43,17 @@ func (b busy) text(n int) string {
 func (b busy) vote() object {
 	keys := []string{b.text(32), b.text(32), "Vote111111111111111111111111111111111111111"}
 	return object{
-		"meta": object{"computeUnitsConsumed": 2100, "costUnits": 3428, "err": nil, "fee": 5000, "innerInstructions": []any{}, "loadedAddresses": object{"readonly": []any{}, "writable": []any{}},
-			"logMessages":  []string{"Program Vote111111111111111111111111111111111111111 invoke [1]", "Program Vote111111111111111111111111111111111111111 success"},
-			"postBalances": []uint64{9_120_432_110, 27_074_400, 1}, "postTokenBalances": []any{}, "preBalances": []uint64{9_120_437_110, 27_074_400, 1},
+		"meta": object{"computeUnitsConsumed": 2100, "costUnits": 3428, "err": nil, "fee": 5000, "innerInstructions": []any{},
+			"loadedAddresses": object{"readonly": []any{}, "writable": []any{}},
+			"logMessages": []string{"Program Vote111111111111111111111111111111111111111 invoke [1]",
+				"Program Vote111111111111111111111111111111111111111 success"},
+			"postBalances": []uint64{9_120_432_110, 27_074_400, 1}, "postTokenBalances": []any{},
+			"preBalances":      []uint64{9_120_437_110, 27_074_400, 1},
 			"preTokenBalances": []any{}, "rewards": nil, "status": object{"Ok": nil}},
 		"transaction": object{"message": object{"accountKeys": keys,
-			"header":       object{"numReadonlySignedAccounts": 0, "numReadonlyUnsignedAccounts": 1, "numRequiredSignatures": 1},
-			"instructions": []any{object{"accounts": []int{1, 0}, "data": b.text(64) + b.text(64), "programIdIndex": 2, "stackHeight": 1}}, "recentBlockhash": b.text(32)},
+			"header": object{"numReadonlySignedAccounts": 0, "numReadonlyUnsignedAccounts": 1, "numRequiredSignatures": 1},
+			"instructions": []any{object{"accounts": []int{1, 0}, "data": b.text(64) + b.text(64), "programIdIndex": 2,
+				"stackHeight": 1}}, "recentBlockhash": b.text(32)},
 			"signatures": []string{b.text(64)}},
 		"version": "legacy",
 	}
@@ -57,11 +61,13 @@ func (b busy) vote() object {
 
 func (b busy) token(place int) object {
 	return object{"accountIndex": place, "mint": b.text(32), "owner": b.text(32), "programId": tokenPrograms[0],
-		"uiTokenAmount": object{"amount": "102344567890", "decimals": 6, "uiAmount": 102344.56789, "uiAmountString": "102344.56789"}}
+		"uiTokenAmount": object{"amount": "102344567890", "decimals": 6, "uiAmount": 102344.56789,
+			"uiAmountString": "102344.56789"}}
 }
 
 func (b busy) instruction(height int) object {
-	return object{"accounts": []int{1, 4, 7, 2, 9, 3, 0, 11}, "data": b.text(64)[:60], "programIdIndex": 8, "stackHeight": height}
+	return object{"accounts": []int{1, 4, 7, 2, 9, 3, 0, 11}, "data": b.text(64)[:60], "programIdIndex": 8,
+		"stackHeight": height}
 }
 
 func (b busy) other(nth int) object {
@@ -98,19 +104,24 @@ func (b busy) other(nth int) object {
 	for range 25 {
 		logs = append(logs, "Program "+b.text(32)+" consumed 18447 of 569721 compute units")
 	}
-	message := object{"accountKeys": list(static), "header": object{"numReadonlySignedAccounts": 0, "numReadonlyUnsignedAccounts": 4, "numRequiredSignatures": 1},
+	message := object{"accountKeys": list(static),
+		"header":       object{"numReadonlySignedAccounts": 0, "numReadonlyUnsignedAccounts": 4, "numRequiredSignatures": 1},
 		"instructions": instructions, "recentBlockhash": b.text(32)}
 	version := 0
 	if nth%8 == 0 {
 		version = 1
-		message["transactionConfig"] = object{"computeUnitLimit": 600_000, "loadedAccountsDataSizeLimit": mostLoaded, "priorityFee": 20_000}
+		message["transactionConfig"] = object{"computeUnitLimit": 600_000, "loadedAccountsDataSizeLimit": mostLoaded,
+			"priorityFee": 20_000}
 	} else {
 		places := func(n int) []int { return slices.Repeat([]int{7}, n) }
-		message["addressTableLookups"] = []any{object{"accountKey": b.text(32), "readonlyIndexes": places(readonly), "writableIndexes": places(writable)}}
+		message["addressTableLookups"] = []any{object{"accountKey": b.text(32), "readonlyIndexes": places(readonly),
+			"writableIndexes": places(writable)}}
 	}
 	return object{
-		"meta": object{"computeUnitsConsumed": 171_002, "costUnits": 181_305, "err": nil, "fee": 25_000, "innerInstructions": []any{object{"index": 2, "instructions": inner}},
-			"loadedAddresses": object{"readonly": list(readonly), "writable": list(writable)}, "logMessages": logs, "postBalances": after, "postTokenBalances": tokens,
+		"meta": object{"computeUnitsConsumed": 171_002, "costUnits": 181_305, "err": nil, "fee": 25_000,
+			"innerInstructions": []any{object{"index": 2, "instructions": inner}},
+			"loadedAddresses":   object{"readonly": list(readonly), "writable": list(writable)}, "logMessages": logs,
+			"postBalances": after, "postTokenBalances": tokens,
 			"preBalances": before, "preTokenBalances": tokens, "rewards": []any{}, "status": object{"Ok": nil}},
 		"transaction": object{"message": message, "signatures": []string{b.text(64)}},
 		"version":     version,
@@ -260,9 +271,11 @@ func BenchmarkThroughput(b *testing.B) {
 	const blocks = 128
 	for _, encoding := range []string{"accounts", "full"} {
 		b.Run(encoding, func(b *testing.B) {
-			node := &busyNode{final: 100 + blocks, only: encoding, transactions: map[string][]byte{encoding: busyTransactions(b, encoding)}}
+			node := &busyNode{final: 100 + blocks, only: encoding,
+				transactions: map[string][]byte{encoding: busyTransactions(b, encoding)}}
 			chaintest.Throughput{
-				Node: node, From: at100(), Blocks: blocks, Pace: 214 * time.Millisecond, Watch: chaintest.NewWatch(ours), Transfers: blocks, Gzip: true,
+				Node: node, From: at100(), Blocks: blocks, Pace: 214 * time.Millisecond, Watch: chaintest.NewWatch(ours),
+				Transfers: blocks, Gzip: true,
 				Open: func(b *testing.B, urls []string) chain.Blocks {
 					c, err := New(Mainnet(), rpc.Config{URLs: urls})
 					if err != nil {

@@ -10,8 +10,8 @@ import (
 // format is a form in which a transaction is written. They differ in their bytes and in nothing that they can do here.
 type format string
 
-// The formats there are. Legacy and v0: docs, Solana transactions; Agave's sdk, short_vec. V1: SIMD-0385, live since epoch
-// 1035; solana-message 4.6, versions/v1. SIMD-0646 proposes to take the first two away.
+// The formats there are. Legacy and v0: docs, Solana transactions; Agave's sdk, short_vec. V1: SIMD-0385, live since
+// epoch 1035; solana-message 4.6, versions/v1. SIMD-0646 proposes to take the first two away.
 const (
 	legacy format = "legacy"
 	v0     format = "v0"

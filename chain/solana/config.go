@@ -22,17 +22,18 @@ type Config struct {
 	Family  bursar.Family // "solana"
 	Genesis string        // the genesis hash that a node must have; empty takes any
 
-	// Format is how transactions are written: "legacy", "v0", "v1" (SIMD-0385), or "auto", which is what it is unless set: the
-	// first of these that the node takes. The signer reads them all, whatever is set here.
+	// Format is how transactions are written: "legacy", "v0", "v1" (SIMD-0385), or "auto", which is what it is unless set:
+	// the first of these that the node takes. The signer reads them all, whatever is set here.
 	Format string
 
-	// MinPrice floors and MaxPrice bounds what is offered for a unit of computing, in micro-lamports: 100,000 and 20,000,000,
-	// which is 150 and 30,000 lamports for a payment.
+	// MinPrice floors and MaxPrice bounds what is offered for a unit of computing, in micro-lamports: 100,000 and
+	// 20,000,000, which is 150 and 30,000 lamports for a payment.
 	MinPrice, MaxPrice uint64
 
 	Pace       time.Duration // 2 s
 	ReorgDepth int           // 100: what is remembered in case a node turns out to follow another chain
-	// MaxPayments is how many withdrawals one transaction may pay: 1, since a single payment that fails on chain fails all.
+	// MaxPayments is how many withdrawals one transaction may pay: 1, since a single payment that fails on chain fails
+	// all.
 	MaxPayments int
 	MaxPending  int // 20
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// reserved are addresses that belong to the network or to programs that everybody uses: what is paid there is lost. From
-// Agave's sdk_ids and reserved_account_keys, and the SPL.
+// reserved are addresses that belong to the network or to programs that everybody uses: what is paid there is lost.
+// From Agave's sdk_ids and reserved_account_keys, and the SPL.
 var reserved = []string{
 	"11111111111111111111111111111111",
 	"1nc1nerator11111111111111111111111111111111",
@@ -209,7 +209,8 @@ func look(ctx context.Context, s *node, bases []string) (*view, error) {
 		if a != nil {
 			space = a.Space
 		}
-		requests = append(requests, &rpc.Request{Method: "getMinimumBalanceForRentExemption", Params: []any{space}, Out: &v.least[i]})
+		requests = append(requests, &rpc.Request{Method: "getMinimumBalanceForRentExemption", Params: []any{space},
+			Out: &v.least[i]})
 	}
 	if err := s.Batch(ctx, requests); err != nil {
 		return nil, err

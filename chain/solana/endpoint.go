@@ -32,9 +32,9 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	return chain.Head{Latest: ref, Final: ref}, nil
 }
 
-// BlockOn reads the final block of a slot as After does, through one endpoint. The error is chain.ErrNoBlock for a slot above
-// the endpoint's newest final one, and for one that the next block's parent proves to be empty; a block that the endpoint
-// lacks for another reason is another error.
+// BlockOn reads the final block of a slot as After does, through one endpoint. The error is chain.ErrNoBlock for a slot
+// above the endpoint's newest final one, and for one that the next block's parent proves to be empty; a block that the
+// endpoint lacks for another reason is another error.
 func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
 	s, err := c.on(ctx, endpoint)
 	if err != nil {

@@ -42,7 +42,8 @@ func TestOneEndpointAlone(t *testing.T) {
 		}
 	}
 	short.oldest = 104
-	if b, err := c.BlockOn(t.Context(), endpoints[0].Name, 101, watching()); err == nil || errors.Is(err, chain.ErrNoBlock) {
+	if b, err := c.BlockOn(t.Context(), endpoints[0].Name, 101, watching()); err == nil ||
+		errors.Is(err, chain.ErrNoBlock) {
 		t.Fatalf("a block that is gone: %+v, %v", b, err)
 	}
 	if _, err := c.BlockOn(t.Context(), "nobody", 101, watching()); err == nil {

@@ -16,27 +16,27 @@ var _ chain.Historian = (*Chain)(nil)
 
 var errUnproven = errors.New("the node cannot prove it")
 
-// Expired reports whether an unsigned transaction is dead: the final chain is higher than its last block height, the node has every block
-// from the one that gave the blockhash to the first that is too high, and it finds the signature nowhere.
-// A node that lags behind its own word proves nothing, which is an error. Neither does one that has deleted a block of these
-// (an Agave validator keeps about two days: --limit-ledger-size): then the next one is asked. The error is chain.ErrPruned
-// where all have.
-func (c *Chain) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
-	dead, err := c.expired(ctx, draft, txID)
+// Expired reports whether an unsigned transaction is dead: the final chain is higher than its last block height, the
+// node has every block from the one that gave the blockhash to the first that is too high, and it finds the signature
+// nowhere. A node that lags behind its own word proves nothing, which is an error. Neither does one that has deleted a
+// block of these (an Agave validator keeps about two days: --limit-ledger-size): then the next one is asked. The error
+// is chain.ErrPruned where all have.
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	dead, err := c.expired(ctx, unsigned, txID)
 	if err != nil {
 		return false, fmt.Errorf("expiry of %s: %w", txID, err)
 	}
 	return dead, nil
 }
 
-func (c *Chain) expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
-	e, m, err := unpack(draft.Bytes)
+func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	e, m, err := unpack(unsigned.Bytes)
 	if err != nil {
 		return false, err
 	}
 	sig, err := parseSignature(txID)
-	if err != nil || draft.Expires != e.lastHeight {
-		return false, fmt.Errorf("%w: its id or its end is not the draft's", errDraft)
+	if err != nil || unsigned.Expires != e.lastHeight {
+		return false, fmt.Errorf("%w: its id or its end is not the draft's", errUnsigned)
 	}
 	dead, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (bool, error) {
 		return (&node{s, &c.manner}).expired(ctx, e, m.blockhash, sig)
@@ -67,7 +67,8 @@ func (n *node) expired(ctx context.Context, e *envelope, blockhash key, sig sign
 	case found.Value[0] != nil:
 		return false, nil
 	case found.Context.Slot < epoch.Slot:
-		return false, fmt.Errorf("%w: it answers for slot %d and has said that %d is final", errUnproven, found.Context.Slot, epoch.Slot)
+		return false, fmt.Errorf("%w: it answers for slot %d and has said that %d is final", errUnproven, found.Context.Slot,
+			epoch.Slot)
 	}
 	if err := n.covered(ctx, e, blockhash); err != nil {
 		return false, n.pruned(ctx, e, err)
@@ -90,9 +91,10 @@ func (n *node) pruned(ctx context.Context, e *envelope, why error) error {
 	return fmt.Errorf("%w: from slot %d on are needed, it keeps those from %d on: %w", errHistory, e.slot, first, why)
 }
 
-// covered makes sure that the node has every final block that could hold an unsigned transaction's transaction. A block's height is the
-// number of blocks before it: so a list of slots from a block of one height to a block of another is whole when it is as
-// long as the heights are apart. The blocks at the ends, and some between, are read to see that the node has what it lists.
+// covered makes sure that the node has every final block that could hold an unsigned transaction's transaction. A
+// block's height is the number of blocks before it: so a list of slots from a block of one height to a block of another
+// is whole when it is as long as the heights are apart. The blocks at the ends, and some between, are read to see that
+// the node has what it lists.
 func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 	first, err := n.born(ctx, e, blockhash)
 	if err != nil {
@@ -104,7 +106,8 @@ func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 	}
 	end := e.lastHeight + 1 - *first.Height // blocks after the first one
 	if uint64(len(slots)) < end {
-		return fmt.Errorf("%w: it lists %d blocks after slot %d, and %d are needed to pass height %d", errUnproven, len(slots), first.slot, end, e.lastHeight)
+		return fmt.Errorf("%w: it lists %d blocks after slot %d, and %d are needed to pass height %d", errUnproven,
+			len(slots), first.slot, end, e.lastHeight)
 	}
 	for i := end; ; i -= min(i, proofStep) {
 		if i == 0 {
@@ -126,8 +129,9 @@ func (n *node) covered(ctx context.Context, e *envelope, blockhash key) error {
 // proofStep is how many blocks one of the blocks that are read stands for.
 const proofStep = 16
 
-// born returns the final block that gave an unsigned transaction its blockhash. It is looked for at the slot that the unsigned transaction names and, as a
-// cache may have named the hash of another slot, at the height that the unsigned transaction's end implies.
+// born returns the final block that gave an unsigned transaction its blockhash. It is looked for at the slot that the
+// unsigned transaction names and, as a cache may have named the hash of another slot, at the height that the unsigned
+// transaction's end implies.
 func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, error) {
 	b, err := n.blockAt(ctx, e.slot, bare)
 	var none *absentError
@@ -168,8 +172,9 @@ func (n *node) born(ctx context.Context, e *envelope, blockhash key) (*held, err
 	return &held{slots[i], b}, nil
 }
 
-// orphaned makes sure that a blockhash is not on the final chain: a confirmed block gave it, and another one is final at its
-// height, as the next block says too. That block is as good a beginning for the proof. The node must not take the hash.
+// orphaned makes sure that a blockhash is not on the final chain: a confirmed block gave it, and another one is final
+// at its height, as the next block says too. That block is as good a beginning for the proof. The node must not take
+// the hash.
 func (n *node) orphaned(ctx context.Context, instead *block, next uint64, blockhash key) error {
 	b, err := n.blockAt(ctx, next, bare)
 	if err != nil {
@@ -199,10 +204,10 @@ func fits(b *block, lastHeight uint64) bool {
 }
 
 // Outcome says what became of a transaction, by whichever endpoint keeps the history.
-func (c *Chain) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string) (chain.Outcome, error) {
+func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	sig, err := parseSignature(txID)
 	if err != nil {
-		return chain.Outcome{}, fmt.Errorf("outcome of %.100q: %w", txID, errDraft)
+		return chain.Outcome{}, fmt.Errorf("outcome of %.100q: %w", txID, errUnsigned)
 	}
 	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
 		return find(ctx, &node{s, &c.manner}, sig)
@@ -213,7 +218,7 @@ func (c *Chain) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string
 	case !errors.Is(err, rpc.ErrLacks):
 		return chain.Outcome{}, fmt.Errorf("outcome of %s: %w", txID, err)
 	}
-	dead, err := c.Expired(ctx, draft, txID)
+	dead, err := c.Expired(ctx, unsigned, txID)
 	return chain.Outcome{Dead: dead}, err
 }
 

@@ -5,22 +5,23 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// external is what a transaction that we did not make took from an address of ours, by the balances before and after it. It
-// claims nothing: a blockhash orders no transactions, and durable nonces are not used here.
+// external is what a transaction that we did not make took from an address of ours, by the balances before and after
+// it. It claims nothing: a blockhash orders no transactions, and durable nonces are not used here.
 //
-// What the address lost is looked for with those that gained, in the order of the accounts. Where others lost something too,
-// a balance does not say whose lamports went where: then it is at most what each gained, and no more than what we lost.
+// What the address lost is looked for with those that gained, in the order of the accounts. Where others lost something
+// too, a balance does not say whose lamports went where: then it is at most what each gained, and no more than what we
+// lost.
 func (b *block) external(t *movement, place int) chain.ExternalSpend {
 	accounts := b.accountsOf(t)
 	ours := accounts[place]
-	foreign := chain.ExternalSpend{TxID: t.id, Base: ours.base, Failed: t.failed}
+	external := chain.ExternalSpend{TxID: t.id, Base: ours.base, Failed: t.failed}
 	lost := bursar.Units(ours.before).SubOrZero(bursar.Units(ours.after))
 	if place == 0 { // the first account pays the fee, and is always there, for it has signed
-		foreign.Fee = bursar.Units(t.fee)
-		lost = lost.SubOrZero(foreign.Fee)
+		external.Fee = bursar.Units(t.fee)
+		lost = lost.SubOrZero(external.Fee)
 	}
 	if t.failed {
-		return foreign
+		return external
 	}
 	var all chain.Gathered
 	for i, a := range accounts {
@@ -35,6 +36,6 @@ func (b *block) external(t *movement, place int) chain.ExternalSpend {
 		lost = lost.SubOrZero(gained)
 		all.Add(chain.Payment{Address: bursar.Address{Base: a.base}, Amount: gained})
 	}
-	foreign.Payments = all.List()
-	return foreign
+	external.Payments = all.List()
+	return external
 }

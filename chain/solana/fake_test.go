@@ -86,7 +86,8 @@ func (f *fake) add(slot uint64, txs ...object) object {
 	if txs == nil {
 		txs = []object{}
 	}
-	b := object{"blockhash": hashOf(fmt.Sprint("block ", slot)), "previousBlockhash": hashOf("before"), "parentSlot": slot - 1,
+	b := object{"blockhash": hashOf(fmt.Sprint("block ", slot)), "previousBlockhash": hashOf("before"),
+		"parentSlot":  slot - 1,
 		"blockHeight": 10, "blockTime": 1_700_000_000 + slot, "transactions": txs}
 	if len(f.blocks) > 0 {
 		parent := slices.Max(slices.Collect(maps.Keys(f.blocks)))
@@ -182,7 +183,8 @@ func (f *fake) usual(method string, params []any) (any, error) {
 		return []any{}, nil
 	case "getLatestBlockhash":
 		b := f.blocks[f.final]
-		return object{"context": context, "value": object{"blockhash": b["blockhash"], "lastValidBlockHeight": b["blockHeight"].(int) + lifetime}}, nil
+		return object{"context": context, "value": object{"blockhash": b["blockhash"],
+			"lastValidBlockHeight": b["blockHeight"].(int) + lifetime}}, nil
 	case "getFeeForMessage":
 		return object{"context": context, "value": 5150}, nil
 	case "getTransaction":
@@ -210,7 +212,8 @@ func (f *fake) block(slot uint64, config object) (any, error) {
 		return nil, failure{code: -32602, message: "Method does not support commitment below `confirmed`"}
 	}
 	if f.oldest > slot {
-		return nil, failure{code: -32001, message: fmt.Sprintf("Block %d cleaned up, does not exist on node. First available block: %d", slot, f.oldest)}
+		return nil, failure{code: -32001,
+			message: fmt.Sprintf("Block %d cleaned up, does not exist on node. First available block: %d", slot, f.oldest)}
 	}
 	if slot > f.final {
 		return nil, failure{code: -32004, message: fmt.Sprintf("Block not available for slot %d", slot)}
@@ -228,10 +231,12 @@ func (f *fake) block(slot uint64, config object) (any, error) {
 	case "full", nil:
 	case "accounts":
 		if f.plain {
-			return nil, failure{code: -32602, message: "Invalid params: unknown variant `accounts`, expected one of `full`, `signatures`, `none`."}
+			return nil, failure{code: -32602,
+				message: "Invalid params: unknown variant `accounts`, expected one of `full`, `signatures`, `none`."}
 		}
 	default:
-		return nil, failure{code: -32602, message: "Invalid params: unknown variant, expected one of `full`, `signatures`, `none`, `accounts`."}
+		return nil, failure{code: -32602,
+			message: "Invalid params: unknown variant, expected one of `full`, `signatures`, `none`, `accounts`."}
 	}
 	if b["transactions"] == nil {
 		return b, nil
@@ -255,8 +260,10 @@ func encoded1(tx, config object) (object, error) {
 		return nil, failure{code: -32602, message: "Invalid params: invalid value: integer, expected u8."}
 	}
 	if version, numbered := tx["version"].(int); numbered && (!given || highest < float64(version)) {
-		return nil, failure{code: -32015, message: fmt.Sprintf("Transaction version (%d) is not supported by the requesting client. "+
-			"Please try the request again with the following configuration parameter: \"maxSupportedTransactionVersion\": %d", version, version)}
+		return nil, failure{code: -32015,
+			message: fmt.Sprintf("Transaction version (%d) is not supported by the requesting client. "+
+				"Please try the request again with the following configuration parameter: \"maxSupportedTransactionVersion\": %d",
+				version, version)}
 	}
 	if config["transactionDetails"] != "accounts" || tx["meta"] == nil {
 		return tx, nil
@@ -264,7 +271,8 @@ func encoded1(tx, config object) (object, error) {
 	return inAccounts(tx), nil
 }
 
-// inAccounts is a transaction in the encoding `accounts`: every key with who signed, and a meta without most of its members.
+// inAccounts is a transaction in the encoding `accounts`: every key with who signed, and a meta without most of its
+// members.
 func inAccounts(tx object) object {
 	body, meta := tx["transaction"].(object), tx["meta"].(object)
 	message := body["message"].(object)
@@ -281,7 +289,8 @@ func inAccounts(tx object) object {
 	list(loaded["writable"], "lookupTable")
 	list(loaded["readonly"], "lookupTable")
 	short := maps.Clone(meta)
-	for _, name := range []string{"loadedAddresses", "logMessages", "innerInstructions", "computeUnitsConsumed", "returnData", "costUnits", "rewards"} {
+	for _, name := range []string{"loadedAddresses", "logMessages", "innerInstructions", "computeUnitsConsumed",
+		"returnData", "costUnits", "rewards"} {
 		delete(short, name)
 	}
 	out := object{"transaction": object{"signatures": body["signatures"], "accountKeys": keys}, "meta": short}
@@ -337,7 +346,8 @@ func (t fakeTx) object() object {
 		version = t.version
 	}
 	if !t.legacy && t.version == 0 {
-		message["addressTableLookups"] = []object{{"writableIndexes": places(len(t.writable)), "readonlyIndexes": places(len(t.readonly))}}
+		message["addressTableLookups"] = []object{{"writableIndexes": places(len(t.writable)),
+			"readonlyIndexes": places(len(t.readonly))}}
 	}
 	return object{
 		"version":     version,

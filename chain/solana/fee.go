@@ -19,12 +19,12 @@ const (
 	maxPriceAllowed = 1_000_000_000_000
 )
 
-// unitsFor is what is reserved for a transaction. Each instruction of the built-in programs takes 150 units; there are two
-// more than transfers. The rest is a margin against a change of that price, and costs next to nothing.
+// unitsFor is what is reserved for a transaction. Each instruction of the built-in programs takes 150 units; there are
+// two more than transfers. The rest is a margin against a change of that price, and costs next to nothing.
 func unitsFor(transfers int) uint32 { return 1000 + 500*uint32(transfers) }
 
-// recentFee is one slot of getRecentPrioritizationFees: the least that a transaction paid there which wrote to the accounts
-// asked about.
+// recentFee is one slot of getRecentPrioritizationFees: the least that a transaction paid there which wrote to the
+// accounts asked about.
 type recentFee struct {
 	Price uint64 `json:"prioritizationFee"`
 }

@@ -28,10 +28,10 @@ var (
 	errDry       = errors.New("the node lists blocks that it does not have")
 )
 
-// After returns final blocks, as many at a time as memory allows. Each names the one before it as its parent, by slot and by
-// hash, so nothing is missing between them, whatever endpoints they come from. A node that is behind has no news, and that
-// is no fault. ErrOffChain needs another block in the place of last, or one that has passed it over: the node then follows
-// another chain, for final blocks do not change.
+// After returns final blocks, as many at a time as memory allows. Each names the one before it as its parent, by slot
+// and by hash, so nothing is missing between them, whatever endpoints they come from. A node that is behind has no
+// news, and that is no fault. ErrOffChain needs another block in the place of last, or one that has passed it over: the
+// node then follows another chain, for final blocks do not change.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	if limit < 1 {
 		return nil, nil
@@ -94,8 +94,9 @@ func (c *Chain) line(ctx context.Context, s *node, last chain.BlockRef, limit in
 	return nil, nil
 }
 
-// idle looks why a node lists nothing after last. Where it is at last or behind, that is as it should be; last has to stand
-// then. Where final slots are above, the list came from a node that is behind the one that says so, and is asked for again.
+// idle looks why a node lists nothing after last. Where it is at last or behind, that is as it should be; last has to
+// stand then. Where final slots are above, the list came from a node that is behind the one that says so, and is asked
+// for again.
 func (n *node) idle(ctx context.Context, last chain.BlockRef, limit int) ([]uint64, error) {
 	for range asksList {
 		tip, err := finalSlot(ctx, n)
@@ -116,7 +117,8 @@ func (n *node) idle(ctx context.Context, last chain.BlockRef, limit int) ([]uint
 	return nil, errNothing
 }
 
-// stands makes sure that a block is on the node's chain. The error is an *absentError where the node may not be there yet.
+// stands makes sure that a block is on the node's chain. The error is an *absentError where the node may not be there
+// yet.
 func stands(ctx context.Context, s *node, last chain.BlockRef) error {
 	b, err := s.blockAt(ctx, last.Height, bare)
 	var none *absentError
@@ -161,8 +163,8 @@ func (n *node) slotsAfter(ctx context.Context, slot uint64, limit int) ([]uint64
 	return slots, nil
 }
 
-// follow fetches the blocks of slots, and returns those that are proven to follow last without a gap. Where there are none,
-// the error is an *absentError if the node just may not have them yet. Other errors are the node's fault.
+// follow fetches the blocks of slots, and returns those that are proven to follow last without a gap. Where there are
+// none, the error is an *absentError if the node just may not have them yet. Other errors are the node's fault.
 func follow(ctx context.Context, s *node, last chain.BlockRef, slots []uint64) ([]held, error) {
 	f, err := fetch(ctx, s, slots)
 	if err != nil {
@@ -186,7 +188,8 @@ func follow(ctx context.Context, s *node, last chain.BlockRef, slots []uint64) (
 	}
 }
 
-// broken is the error for blocks that do not follow last: last is not on the chain, or the node lists what it does not have.
+// broken is the error for blocks that do not follow last: last is not on the chain, or the node lists what it does not
+// have.
 func broken(ctx context.Context, s *node, last chain.BlockRef, gap error, missing []*absentError) error {
 	errs := []error{gap}
 	early := gap == nil

@@ -16,20 +16,21 @@ type fetched struct {
 	from    []*rpc.Session // who gave each
 }
 
-// fetch asks for the blocks of slots, many at a time and of several endpoints. There may be fewer than asked for, and is at
-// least one.
+// fetch asks for the blocks of slots, many at a time and of several endpoints. There may be fewer than asked for, and
+// is at least one.
 func fetch(ctx context.Context, s *node, slots []uint64) (*fetched, error) {
 	f := &fetched{missing: make([]*absentError, len(slots)), from: make([]*rpc.Session, len(slots))}
-	blocks, err := rpc.Fetch(ctx, s.Session, len(slots), slots[len(slots)-1], func(ctx context.Context, from *rpc.Session, i int) (*block, error) {
-		b, err := (&node{from, s.manner}).blockAt(ctx, slots[i], whole)
-		f.from[i] = from
-		var none *absentError
-		if from == s.Session && errors.As(err, &none) {
-			f.missing[i] = none
-			return nil, nil
-		}
-		return b, err
-	})
+	blocks, err := rpc.Fetch(ctx, s.Session, len(slots), slots[len(slots)-1],
+		func(ctx context.Context, from *rpc.Session, i int) (*block, error) {
+			b, err := (&node{from, s.manner}).blockAt(ctx, slots[i], whole)
+			f.from[i] = from
+			var none *absentError
+			if from == s.Session && errors.As(err, &none) {
+				f.missing[i] = none
+				return nil, nil
+			}
+			return b, err
+		})
 	f.blocks, f.slots = blocks, slots[:len(blocks)]
 	return f, err
 }
@@ -54,8 +55,8 @@ func (f *fetched) proven(ctx context.Context, s *node, line []held, gap error) (
 
 var errNotSame = errors.New("another endpoint has another block there")
 
-// compare asks the node of this read for the hash of a block that came from another endpoint, and blames that for another
-// one.
+// compare asks the node of this read for the hash of a block that came from another endpoint, and blames that for
+// another one.
 func (f *fetched) compare(ctx context.Context, s *node, i int) error {
 	if f.from[i] == s.Session || f.blocks[i] == nil {
 		return nil
@@ -68,7 +69,8 @@ func (f *fetched) compare(ctx context.Context, s *node, i int) error {
 	case err != nil || b.Hash == f.blocks[i].Hash:
 		return err
 	}
-	_ = f.from[i].Fail(fmt.Errorf("block at slot %d: %w: %s", f.slots[i], errNotSame, b.Hash)) // what it returns is for its own read
+	_ = f.from[i].Fail(fmt.Errorf("block at slot %d: %w: %s", f.slots[i], errNotSame,
+		b.Hash)) // what it returns is for its own read
 	f.blocks[i] = nil
 	return errNotSame
 }

@@ -84,8 +84,10 @@ func TestMissingBlocksAreNoSkippedSlots(t *testing.T) {
 func TestListsOfSlotsAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]any{
-		"one is left out": []int{102, 103}, "backwards": []int{103, 102, 101}, "twice": []int{101, 101}, "too low": []int{100, 101},
-		"too many": []int{101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111}, "empty": []int{}, "null": nil, "beyond the tip": []int{500},
+		"one is left out": []int{102, 103}, "backwards": []int{103, 102, 101}, "twice": []int{101, 101},
+		"too low":  []int{100, 101},
+		"too many": []int{101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111}, "empty": []int{}, "null": nil,
+		"beyond the tip": []int{500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,8 +137,8 @@ func TestOffChainNeedsProof(t *testing.T) {
 	}
 }
 
-// Behind one address there may be several nodes, each answer from another one: some are a few slots behind, and lack what
-// the others list. Nothing of that is a fault, and nothing is lost or read twice.
+// Behind one address there may be several nodes, each answer from another one: some are a few slots behind, and lack
+// what the others list. Nothing of that is a fault, and nothing is lost or read twice.
 func TestLoadBalancedNodes(t *testing.T) {
 	t.Parallel()
 	for _, lag := range []uint64{1, 2, 3} {
@@ -182,8 +184,8 @@ func TestLoadBalancedNodes(t *testing.T) {
 	}
 }
 
-// While catching up, blocks come from several endpoints. One that is on another chain is found out by the parents, and what
-// it gave is asked of the other.
+// While catching up, blocks come from several endpoints. One that is on another chain is found out by the parents, and
+// what it gave is asked of the other.
 func TestAnEndpointOnAnotherChain(t *testing.T) {
 	t.Parallel()
 	sound, other := newFake(t), newFake(t)
@@ -262,11 +264,13 @@ func TestPrunedNodes(t *testing.T) {
 	if err != nil || ref.Height != 150 || c.Stats()[0].Faults > 0 {
 		t.Fatalf("%+v, %v, %+v", ref, err, c.Stats())
 	}
-	// What follows the oldest one that it has is read as ever, and what stands before it is its fault: another may have it.
+	// What follows the oldest one that it has is read as ever, and what stands before it is its fault: another may have
+	// it.
 	if blocks, err := c.After(t.Context(), ref, 10, watching()); err != nil || len(blocks) != 10 {
 		t.Fatalf("%v, %v", slotsOf(blocks), err)
 	}
-	if _, err := c.After(t.Context(), chain.BlockRef{Height: 120, Hash: hashOf("block 120")}, 10, watching()); !errors.Is(err, rpc.ErrUnavailable) {
+	if _, err := c.After(t.Context(), chain.BlockRef{Height: 120, Hash: hashOf("block 120")}, 10,
+		watching()); !errors.Is(err, rpc.ErrUnavailable) {
 		t.Fatalf("after a block that is gone: %v", err)
 	}
 	// A second node has the rest.
@@ -305,7 +309,8 @@ func TestHeadIsFinal(t *testing.T) {
 		t.Fatalf("head is %+v, %v", head, err)
 	}
 	for slot, want := range map[uint64]uint64{103: 103, 104: 103, 106: 103, 102: 100, 100: 100} {
-		if ref, err := c.At(t.Context(), slot); err != nil || ref.Height != want || ref.Hash != hashOf(fmt.Sprint("block ", want)) {
+		if ref, err := c.At(t.Context(), slot); err != nil || ref.Height != want ||
+			ref.Hash != hashOf(fmt.Sprint("block ", want)) {
 			t.Fatalf("at %d: %+v, %v", slot, ref, err)
 		}
 	}
@@ -355,7 +360,8 @@ func TestFind(t *testing.T) {
 		}
 		return nil, nil
 	})
-	if ref, err := c.Find(t.Context(), signatureOf("x0")); err != nil || ref.Height != 101 || ref.Hash != hashOf("block 101") {
+	if ref, err := c.Find(t.Context(), signatureOf("x0")); err != nil || ref.Height != 101 ||
+		ref.Hash != hashOf("block 101") {
 		t.Fatalf("%+v, %v", ref, err)
 	}
 	for _, id := range []string{signatureOf("nothing"), "garbage", ""} {

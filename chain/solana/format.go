@@ -28,14 +28,14 @@ func formatsOf(setting string) []format {
 	return nil
 }
 
-// errFormat says that a node does not take transactions of a format. It is found out before anything is signed, so that a
-// format that a cluster has given up costs no expiry; where it is only said of signed bytes, these count as sent until their
-// blockhash has expired, as any others do.
+// errFormat says that a node does not take transactions of a format. It is found out before anything is signed, so that
+// a format that a cluster has given up costs no expiry; where it is only said of signed bytes, these count as sent
+// until their blockhash has expired, as any others do.
 var errFormat = errors.New("the node takes no transactions of this format")
 
-// inFormat has a message drafted in the first of the formats in use that the node takes. The format that was taken last goes
-// first.
-func (c *Chain) inFormat(m *message, draft func() (chain.UnsignedTx, error)) (chain.UnsignedTx, error) {
+// inFormat has a message drafted in the first of the formats in use that the node takes. The format that was taken last
+// goes first.
+func (c *Chain) inFormat(m *message, build func() (chain.UnsignedTx, error)) (chain.UnsignedTx, error) {
 	formats := formatsOf(c.cfg.Format)
 	start := int(c.format.Load())
 	amounts := append([]transfer(nil), m.transfers...) // a sweep lowers its amount by the fee
@@ -44,7 +44,7 @@ func (c *Chain) inFormat(m *message, draft func() (chain.UnsignedTx, error)) (ch
 		at := (start + i) % len(formats)
 		m.format = formats[at]
 		copy(m.transfers, amounts)
-		d, err := draft()
+		d, err := build()
 		if !errors.Is(err, errFormat) {
 			if err == nil {
 				c.format.Store(int32(at))
@@ -56,7 +56,8 @@ func (c *Chain) inFormat(m *message, draft func() (chain.UnsignedTx, error)) (ch
 	return chain.UnsignedTx{}, errors.Join(refused...)
 }
 
-// refusedFormat notes that signed bytes met a node that does not take their format: the next draft begins with another one.
+// refusedFormat notes that signed bytes met a node that does not take their format: the next draft begins with another
+// one.
 func (c *Chain) refusedFormat(f format) {
 	formats := formatsOf(c.cfg.Format)
 	for i := range formats {
@@ -74,8 +75,8 @@ type trial struct {
 	Replace    bool   `json:"replaceRecentBlockhash"`
 }
 
-// takes has the node try an unsigned message. Only what it says of the format counts: that a payment would fail now says
-// nothing of when it is sent. A node that offers no trials takes any format, until it refuses one.
+// takes has the node try an unsigned message. Only what it says of the format counts: that a payment would fail now
+// says nothing of when it is sent. A node that offers no trials takes any format, until it refuses one.
 func (n *node) takes(ctx context.Context, m *message, body []byte) error {
 	raw := m.transaction(make([]byte, len(signature{})), body)
 	var answer struct {
@@ -83,7 +84,9 @@ func (n *node) takes(ctx context.Context, m *message, body []byte) error {
 			Err jsontext.Value `json:"err"`
 		} `json:"value"`
 	}
-	err := n.CallOptional(ctx, "simulateTransaction", []any{base64.StdEncoding.EncodeToString(raw), trial{Encoding: "base64", Commitment: confirmed, Replace: true}}, &answer)
+	err := n.CallOptional(ctx, "simulateTransaction",
+		[]any{base64.StdEncoding.EncodeToString(raw), trial{Encoding: "base64", Commitment: confirmed, Replace: true}},
+		&answer)
 	switch {
 	case refusesFormat(err), err == nil && namesFormat(answer.Value.Err):
 		return errors.Join(errFormat, err)
@@ -100,8 +103,9 @@ func namesFormat(why jsontext.Value) bool {
 	return json.Unmarshal(why, &name) == nil && (name == "UnsupportedVersion" || name == "SanitizeFailure")
 }
 
-// refusesFormat reports whether a node's error speaks of the format: bytes of a version that it does not know ("expected a
-// valid transaction message version"), or one that it knows and does not take ("Transaction version is unsupported").
+// refusesFormat reports whether a node's error speaks of the format: bytes of a version that it does not know
+// ("expected a valid transaction message version"), or one that it knows and does not take ("Transaction version is
+// unsupported").
 func refusesFormat(err error) bool {
 	var answered *rpc.Error
 	if !errors.As(err, &answered) || answered.Code != codeParams && answered.Code != codePreflight {

@@ -44,7 +44,8 @@ func FuzzBase58(f *testing.F) {
 	})
 }
 
-// FuzzInspect holds that an unsigned transaction that can be read pays what its digest says: the same message gives the same contents.
+// FuzzInspect holds that an unsigned transaction that can be read pays what its digest says: the same message gives the
+// same contents.
 func FuzzInspect(f *testing.F) {
 	for _, v := range readVectors(f).Transactions {
 		raw, err := base64.StdEncoding.DecodeString(v.Raw)
@@ -53,7 +54,8 @@ func FuzzInspect(f *testing.F) {
 		}
 		f.Add((&envelope{index: 7, slot: 100, lastHeight: 250, message: raw[65:]}).pack())
 	}
-	m := &message{format: v1, payer: mustKey(other), limit: 1500, priority: 150, transfers: []transfer{{mustKey(ours), 77}}}
+	m := &message{format: v1, payer: mustKey(other), limit: 1500, priority: 150,
+		transfers: []transfer{{mustKey(ours), 77}}}
 	f.Add((&envelope{index: 7, slot: 100, lastHeight: 250, message: m.encode()}).pack())
 	r := rulesOf(f)
 	f.Fuzz(func(t *testing.T, unsigned []byte) {
@@ -65,7 +67,8 @@ func FuzzInspect(f *testing.F) {
 		if err != nil || !bytes.Equal(m.encode(), contents.Inputs[0].Digest) || len(m.transfers) != len(contents.Payments) {
 			t.Fatalf("%x is %+v, %v", unsigned, m, err)
 		}
-		if contents.Inputs[0].Source.Base != m.payer.String() || contents.Weight == 0 || contents.Fee.Less(bursar.Units(lamportsPerSignature)) {
+		if contents.Inputs[0].Source.Base != m.payer.String() || contents.Weight == 0 ||
+			contents.Fee.Less(bursar.Units(lamportsPerSignature)) {
 			t.Fatalf("%x is %+v", unsigned, contents)
 		}
 	})
@@ -77,7 +80,8 @@ func FuzzBlock(f *testing.F) {
 	for _, test := range scanCases() {
 		test.tx.name = test.name
 		for _, tx := range []object{test.tx.object(), inAccounts(test.tx.object())} {
-			raw, err := json.Marshal(object{"blockhash": hashOf("b"), "previousBlockhash": hashOf("a"), "parentSlot": 99, "blockTime": 1,
+			raw, err := json.Marshal(object{"blockhash": hashOf("b"), "previousBlockhash": hashOf("a"), "parentSlot": 99,
+				"blockTime":    1,
 				"transactions": []object{tx}})
 			if err != nil {
 				f.Fatal(err)

@@ -74,7 +74,8 @@ func ref(h *held, err error) (chain.BlockRef, error) {
 	return h.ref(), nil
 }
 
-// nearest returns the newest block at or below a slot. While a node cannot yet show the very newest, an older one is taken.
+// nearest returns the newest block at or below a slot. While a node cannot yet show the very newest, an older one is
+// taken.
 func (n *node) nearest(ctx context.Context, slot uint64, commitment string) (*held, error) {
 	b, err := n.blockOf(ctx, slot, bare, commitment)
 	var none *absentError
@@ -131,8 +132,9 @@ func rising(slots []uint64, from, to uint64) bool {
 	return true
 }
 
-// At returns the block at a slot, or of the nearest slot below that has one; chain.ErrNoBlock above the newest final slot. A
-// block that a node has cleaned up is looked for at the other endpoints: a node keeps as many as --limit-ledger-size says.
+// At returns the block at a slot, or of the nearest slot below that has one; chain.ErrNoBlock above the newest final
+// slot. A block that a node has cleaned up is looked for at the other endpoints: a node keeps as many as
+// --limit-ledger-size says.
 func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	s, err := c.pin(ctx)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// keeping is a node at the tip that has deleted the blocks below a slot, as Agave does (4.2: the answers' codes and words).
+// keeping is a node at the tip that has deleted the blocks below a slot, as Agave does (4.2: the answers' codes and
+// words).
 func keeping(t *testing.T, from uint64) *fake {
 	t.Helper()
 	f := newFake(t)
@@ -24,12 +25,12 @@ func keeping(t *testing.T, from uint64) *fake {
 	return f
 }
 
-// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history gone; an
-// endpoint that is away may keep it.
+// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history
+// gone; an endpoint that is away may keep it.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	young := newFake(t)
-	draft, tx := signed(t, young, young.open(t, nil)) // with the hash of block 100
+	unsigned, tx := signed(t, young, young.open(t, nil)) // with the hash of block 100
 	for name, test := range map[string]struct {
 		second uint64 // 0: it is away
 		in     uint64
@@ -73,14 +74,14 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(c.Close)
-			gone, err := c.Expired(t.Context(), draft, tx.TxID)
+			gone, err := c.Expired(t.Context(), unsigned, tx.TxID)
 			if gone != test.gone || (err != nil) != test.fails || errors.Is(err, chain.ErrPruned) != test.pruned {
 				t.Fatalf("expired is %v (%v)", gone, err)
 			}
 			if c.Stats()[0].State != rpc.StateUp {
 				t.Fatal("a pruned node is put aside")
 			}
-			outcome, err := c.Outcome(t.Context(), draft, tx.TxID)
+			outcome, err := c.Outcome(t.Context(), unsigned, tx.TxID)
 			want := chain.Outcome{Included: test.in > 0, Dead: test.gone}
 			if test.in > 0 {
 				want.Block = chain.BlockRef{Height: test.in, Hash: hashOf("block 150")}

@@ -19,9 +19,11 @@ const (
 )
 
 // Holdings asks one node for balances in its newest final state, for a node keeps no other, and undoes what the blocks
-// after the given one did to them. Where the state is more than 64 slots past that block, it is taken as it is: then the
-// amounts are those of some moment after the block, and settle once the question is asked of a fresher one.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+// after the given one did to them. Where the state is more than 64 slots past that block, it is taken as it is: then
+// the amounts are those of some moment after the block, and settle once the question is asked of a fresher one.
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	if contract != "" {
 		return nil, fmt.Errorf("holdings of %.60q: %w", contract, bursar.ErrBadAddress)
 	}
@@ -116,7 +118,8 @@ func (h *holder) read(ctx context.Context, slot uint64) error {
 	return nil
 }
 
-// rewind gives every account the balance that it had before the first transaction of the line, up to a slot, that changed it.
+// rewind gives every account the balance that it had before the first transaction of the line, up to a slot, that
+// changed it.
 func (h *holder) rewind(slot uint64, places map[string][]int, lamports []uint64) error {
 	done := map[string]bool{}
 	for _, b := range h.line {

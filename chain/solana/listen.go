@@ -17,9 +17,9 @@ const silence = time.Minute
 // noMethod is JSON-RPC's code of a method that a node does not serve.
 const noMethod = -32601
 
-// Listen subscribes to roots over a WebSocket: a root is what the node takes for final, and only final slots are credited
-// (Agave, rpc/src/rpc_pubsub.rs, rootSubscribe). A provider without that method is asked for slots instead, each of which
-// may bring a new root.
+// Listen subscribes to roots over a WebSocket: a root is what the node takes for final, and only final slots are
+// credited (Agave, rpc/src/rpc_pubsub.rs, rootSubscribe). A provider without that method is asked for slots instead,
+// each of which may bring a new root.
 func (c *Chain) Listen(ctx context.Context, url string, announced func()) error {
 	err := c.listen(ctx, url, "root", announced)
 	if refused, ok := errors.AsType[*push.RefusedError](err); ok && refused.Code == noMethod {
@@ -33,5 +33,6 @@ func (c *Chain) listen(ctx context.Context, url, kind string, announced func()) 
 	if err != nil {
 		return err
 	}
-	return push.Config{Headers: c.nodes.Headers(), Silence: max(silence, 20*c.cfg.Pace)}.WebSocket(ctx, url, wanted, announced)
+	return push.Config{Headers: c.nodes.Headers(), Silence: max(silence, 20*c.cfg.Pace)}.WebSocket(ctx, url, wanted,
+		announced)
 }

@@ -65,7 +65,8 @@ func TestListenHearsSlotsWhereThereAreNoRoots(t *testing.T) {
 		return []string{`{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal Error: Subscription refused. Node subscription limit reached"},"id":1}`}
 	})
 	var refused *push.RefusedError
-	if err := newFake(t).open(t, nil).Listen(t.Context(), url, func() {}); !errors.As(err, &refused) || refused.Code != -32603 {
+	if err := newFake(t).open(t, nil).Listen(t.Context(), url, func() {}); !errors.As(err, &refused) ||
+		refused.Code != -32603 {
 		t.Errorf("with the limit reached: %v", err)
 	}
 }

@@ -39,8 +39,8 @@ type transfer struct {
 	lamports uint64
 }
 
-// message is what is signed: a message with one signer, who pays the fee and every transfer. A message with a limit of zero
-// carries no compute budget at all, which only published vectors do.
+// message is what is signed: a message with one signer, who pays the fee and every transfer. A message with a limit of
+// zero carries no compute budget at all, which only published vectors do.
 type message struct {
 	format    format
 	payer     key
@@ -54,8 +54,8 @@ type message struct {
 // encode writes the one form that a message has in its format.
 func (m *message) encode() []byte { return m.compile().encode() }
 
-// compile lists the payer, the receivers in order of appearance and the programs; then the budget, where that is a matter of
-// instructions, and the transfers.
+// compile lists the payer, the receivers in order of appearance and the programs; then the budget, where that is a
+// matter of instructions, and the transfers.
 func (m *message) compile() *compiled {
 	c := &compiled{format: m.format, signers: 1, blockhash: m.blockhash, keys: []key{m.payer}}
 	for _, t := range m.transfers {
@@ -91,7 +91,13 @@ func decodeMessage(raw []byte) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &message{format: c.format, payer: c.keys[0], blockhash: c.blockhash, limit: c.reserve.units, priority: c.reserve.fee}
+	m := &message{
+		format:    c.format,
+		payer:     c.keys[0],
+		blockhash: c.blockhash,
+		limit:     c.reserve.units,
+		priority:  c.reserve.fee,
+	}
 	for _, s := range c.steps {
 		if err := m.readStep(c, s); err != nil {
 			return nil, err
@@ -133,8 +139,8 @@ func (m *message) readBudget(data []byte) error {
 	return nil
 }
 
-// transaction joins a message and its one signature: the old formats begin with the signatures and their number, v1 ends
-// with them.
+// transaction joins a message and its one signature: the old formats begin with the signatures and their number, v1
+// ends with them.
 func (m *message) transaction(sig, body []byte) []byte {
 	if m.format == v1 {
 		return slices.Concat(body, sig)

@@ -39,8 +39,8 @@ func queries(slot uint64) []query {
 	}
 }
 
-// examineQueries asks every method that the service needs, and tells of those that the node does not answer.
-func examineQueries(ctx context.Context, s *node, r *chain.Report, slot uint64) {
+// checkQueries asks every method that the service needs, and tells of those that the node does not answer.
+func checkQueries(ctx context.Context, s *node, r *chain.Report, slot uint64) {
 	var missing []string
 	for _, q := range queries(slot) {
 		err := s.CallOptional(ctx, q.method, q.params, nil)
@@ -49,7 +49,8 @@ func examineQueries(ctx context.Context, s *node, r *chain.Report, slot uint64) 
 		case err == nil, errors.Is(err, rpc.ErrNull), refusesFormat(err):
 			continue
 		case errors.As(err, &answered) && answered.Code == codeHistory:
-			r.Bad(chain.CheckHistory, "start the node with --enable-rpc-transaction-history", "it keeps no transactions, so that no withdrawal can be proven to have expired (%s)", q.method)
+			r.Bad(chain.CheckHistory, "start the node with --enable-rpc-transaction-history",
+				"it keeps no transactions, so that no withdrawal can be proven to have expired (%s)", q.method)
 			return
 		case rpc.Declined(err):
 			missing = append(missing, fmt.Sprintf("%s (%v)", q.method, err))
@@ -59,7 +60,8 @@ func examineQueries(ctx context.Context, s *node, r *chain.Report, slot uint64) 
 		}
 	}
 	if len(missing) > 0 {
-		r.Bad(chain.CheckChain, "use a node, or a plan of the provider, that offers all of them; a node of one's own needs --full-rpc-api",
+		r.Bad(chain.CheckChain,
+			"use a node, or a plan of the provider, that offers all of them; a node of one's own needs --full-rpc-api",
 			"it does not answer: %s", strings.Join(missing, "; "))
 	}
 }

@@ -20,7 +20,8 @@ var (
 )
 
 func delivered(name, base string, lamports uint64) chain.Transfer {
-	return chain.Transfer{TxID: signatureOf(name + "0"), Address: bursar.Address{Base: base}, Amount: bursar.Units(lamports)}
+	return chain.Transfer{TxID: signatureOf(name + "0"), Address: bursar.Address{Base: base},
+		Amount: bursar.Units(lamports)}
 }
 
 // scanCase is one transaction and what it did to us.
@@ -29,7 +30,7 @@ type scanCase struct {
 	tx        fakeTx
 	transfers []chain.Transfer
 	included  []chain.Inclusion
-	foreign   []chain.ExternalSpend
+	external  []chain.ExternalSpend
 	plain     bool
 }
 
@@ -45,54 +46,70 @@ func took(name, from string, fee uint64, payments ...chain.Payment) chain.Extern
 func scanCases() []scanCase {
 	return []scanCase{
 		{name: "a plain payment",
-			tx:        fakeTx{keys: []string{stranger, ours, someProgram}, before: []uint64{9 * sol, 0, 1}, after: []uint64{8*sol - 5000, sol, 1}},
+			tx: fakeTx{keys: []string{stranger, ours, someProgram}, before: []uint64{9 * sol, 0, 1},
+				after: []uint64{8*sol - 5000, sol, 1}},
 			transfers: []chain.Transfer{delivered("a plain payment", ours, sol)}},
 		{name: "a legacy payment",
-			tx:        fakeTx{legacy: true, keys: []string{stranger, ours}, before: []uint64{9 * sol, 7}, after: []uint64{8*sol - 5000, sol + 7}},
+			tx: fakeTx{legacy: true, keys: []string{stranger, ours}, before: []uint64{9 * sol, 7},
+				after: []uint64{8*sol - 5000, sol + 7}},
 			transfers: []chain.Transfer{delivered("a legacy payment", ours, sol)}},
 		{name: "several receivers, and several payments to one",
-			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 0, 5}, after: []uint64{3*sol - 5000, 4 * sol, 2*sol + 5}},
+			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 0, 5},
+				after: []uint64{3*sol - 5000, 4 * sol, 2*sol + 5}},
 			transfers: []chain.Transfer{delivered("several receivers, and several payments to one", ours, 4*sol),
 				delivered("several receivers, and several payments to one", other, 2*sol)}},
 		{name: "from a lookup table, writable",
-			tx: fakeTx{keys: []string{stranger, someProgram}, writable: []string{hashOf("x"), ours}, readonly: []string{hashOf("y")},
-				before: []uint64{9 * sol, 1, 1, 0, 1}, after: []uint64{8*sol - 5000, 1, 1, sol, 1}},
+			tx: fakeTx{keys: []string{stranger, someProgram}, writable: []string{hashOf("x"), ours},
+				readonly: []string{hashOf("y")},
+				before:   []uint64{9 * sol, 1, 1, 0, 1}, after: []uint64{8*sol - 5000, 1, 1, sol, 1}},
 			transfers: []chain.Transfer{delivered("from a lookup table, writable", ours, sol)}},
 		{name: "readonly addresses come last",
 			tx: fakeTx{keys: []string{stranger}, writable: []string{hashOf("x")}, readonly: []string{ours},
 				before: []uint64{9 * sol, 0, 3}, after: []uint64{8*sol - 5000, sol, 3}}},
 		{name: "a failed transaction",
-			tx: fakeTx{keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{9*sol - 5000, 0}, err: instructionFailure}},
+			tx: fakeTx{keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{9*sol - 5000, 0},
+				err: instructionFailure}},
 		{name: "a failed transaction with the balances of success",
-			tx: fakeTx{keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{8*sol - 5000, sol}, err: "AccountInUse"}},
+			tx: fakeTx{keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{8*sol - 5000, sol},
+				err: "AccountInUse"}},
 		{name: "balance stays",
-			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5}, after: []uint64{9*sol - 5000, 5, 5}}},
+			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5},
+				after: []uint64{9*sol - 5000, 5, 5}}},
 		{name: "balance goes down without our signature", // only an account that our key once gave to a program
-			tx:      fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5}, after: []uint64{9*sol + 4 - 5000, 1, 5}},
-			foreign: []chain.ExternalSpend{took("balance goes down without our signature", ours, 0, lamports(stranger, 4))}},
+			tx: fakeTx{keys: []string{stranger, ours, other}, before: []uint64{9 * sol, 5, 5},
+				after: []uint64{9*sol + 4 - 5000, 1, 5}},
+			external: []chain.ExternalSpend{took("balance goes down without our signature", ours, 0, lamports(stranger, 4))}},
 		{name: "somebody signs with our key",
-			tx:      fakeTx{signers: 2, keys: []string{stranger, ours, other}, before: []uint64{9 * sol, sol, 0}, after: []uint64{9*sol - 5000, 0, sol}},
-			foreign: []chain.ExternalSpend{took("somebody signs with our key", ours, 0, lamports(other, sol))},
+			tx: fakeTx{signers: 2, keys: []string{stranger, ours, other}, before: []uint64{9 * sol, sol, 0},
+				after: []uint64{9*sol - 5000, 0, sol}},
+			external: []chain.ExternalSpend{took("somebody signs with our key", ours, 0, lamports(other, sol))},
 			transfers: []chain.Transfer{
 				delivered("somebody signs with our key", other, sol)}},
 		{name: "somebody signs with our key and fails",
-			tx:      fakeTx{keys: []string{ours, other}, before: []uint64{sol, 0}, after: []uint64{sol - 5000, 0}, err: instructionFailure},
-			foreign: []chain.ExternalSpend{{TxID: signatureOf("somebody signs with our key and fails0"), Base: ours, Failed: true, Fee: bursar.Units(5000)}}},
+			tx: fakeTx{keys: []string{ours, other}, before: []uint64{sol, 0}, after: []uint64{sol - 5000, 0},
+				err: instructionFailure},
+			external: []chain.ExternalSpend{{TxID: signatureOf("somebody signs with our key and fails0"), Base: ours,
+				Failed: true, Fee: bursar.Units(5000)}}},
 		{name: "our key pays several",
-			tx:      fakeTx{keys: []string{hot, stranger, someProgram}, before: []uint64{9 * sol, 1, 0}, after: []uint64{5*sol - 5000, sol + 1, 3 * sol}},
-			foreign: []chain.ExternalSpend{took("our key pays several", hot, 5000, lamports(stranger, sol), lamports(someProgram, 3*sol))}},
+			tx: fakeTx{keys: []string{hot, stranger, someProgram}, before: []uint64{9 * sol, 1, 0},
+				after: []uint64{5*sol - 5000, sol + 1, 3 * sol}},
+			external: []chain.ExternalSpend{took("our key pays several", hot, 5000, lamports(stranger, sol),
+				lamports(someProgram, 3*sol))}},
 		{name: "our key signs and pays nothing",
-			tx:      fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, sol, 0}, after: []uint64{8*sol - 5000, sol, sol}},
-			foreign: []chain.ExternalSpend{took("our key signs and pays nothing", hot, 0)}},
+			tx: fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, sol, 0},
+				after: []uint64{8*sol - 5000, sol, sol}},
+			external: []chain.ExternalSpend{took("our key signs and pays nothing", hot, 0)}},
 		{name: "our key pays along with a stranger", // no more is said to be ours than what we lost
-			tx:      fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, 5 * sol, 0}, after: []uint64{7*sol - 5000, 4 * sol, 3 * sol}},
-			foreign: []chain.ExternalSpend{took("our key pays along with a stranger", hot, 0, lamports(someProgram, sol))}},
+			tx: fakeTx{signers: 2, keys: []string{stranger, hot, someProgram}, before: []uint64{9 * sol, 5 * sol, 0},
+				after: []uint64{7*sol - 5000, 4 * sol, 3 * sol}},
+			external: []chain.ExternalSpend{took("our key pays along with a stranger", hot, 0, lamports(someProgram, sol))}},
 		{name: "our sweep",
 			tx:        fakeTx{keys: []string{ours, hot}, before: []uint64{sol, 0}, after: []uint64{0, sol - 5000}},
 			included:  []chain.Inclusion{{TxID: signatureOf("our sweep0"), Fee: bursar.Units(5000)}},
 			transfers: []chain.Transfer{delivered("our sweep", hot, sol-5000)}}, // the core knows whose it is
 		{name: "our failure",
-			tx:       fakeTx{keys: []string{hot, stranger}, before: []uint64{sol, 0}, after: []uint64{sol - 5000, 0}, err: instructionFailure},
+			tx: fakeTx{keys: []string{hot, stranger}, before: []uint64{sol, 0}, after: []uint64{sol - 5000, 0},
+				err: instructionFailure},
 			included: []chain.Inclusion{{TxID: signatureOf("our failure0"), Fee: bursar.Units(5000), Failed: true}}},
 	}
 }
@@ -133,9 +150,10 @@ func TestWhatATransactionDelivers(t *testing.T) {
 					t.Fatalf("%d blocks, %v", len(blocks), err)
 				}
 				b := blocks[0]
-				if !reflect.DeepEqual(b.Transfers, test.transfers) || !reflect.DeepEqual(b.Included, test.included) || !reflect.DeepEqual(b.ExternalSpends, test.foreign) {
+				if !reflect.DeepEqual(b.Transfers, test.transfers) || !reflect.DeepEqual(b.Included, test.included) ||
+					!reflect.DeepEqual(b.ExternalSpends, test.external) {
 					t.Fatalf("in full %v, version %d: got\n%+v\n%+v\n%+v\nwant\n%+v\n%+v\n%+v", test.plain, test.tx.version,
-						b.Transfers, b.Included, b.ExternalSpends, test.transfers, test.included, test.foreign)
+						b.Transfers, b.Included, b.ExternalSpends, test.transfers, test.included, test.external)
 				}
 			}
 		})
@@ -146,7 +164,8 @@ func TestWhatATransactionDelivers(t *testing.T) {
 func TestUnsoundBlocksAreErrors(t *testing.T) {
 	t.Parallel()
 	sound := func() object {
-		return fakeTx{name: "x", keys: []string{stranger, ours}, before: []uint64{9 * sol, 0}, after: []uint64{8*sol - 5000, sol}}.object()
+		return fakeTx{name: "x", keys: []string{stranger, ours}, before: []uint64{9 * sol, 0},
+			after: []uint64{8*sol - 5000, sol}}.object()
 	}
 	meta := func(name string, value any) func(b object) {
 		return func(b object) { b["transactions"].([]object)[0]["meta"].(object)[name] = value }
@@ -155,24 +174,26 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 		return func(b object) { b[name] = value }
 	}
 	cases := map[string]func(b object){
-		"no transactions":            field("transactions", nil),
-		"no time":                    field("blockTime", nil),
-		"no hash":                    field("blockhash", "x"),
-		"no parent":                  field("parentSlot", nil),
-		"its own parent":             field("parentSlot", 101),
-		"another parent hash":        field("previousBlockhash", hashOf("another")),
-		"an earlier parent":          field("parentSlot", 99),
-		"no outcome":                 func(b object) { b["transactions"].([]object)[0]["meta"] = nil },
-		"no fee":                     meta("fee", nil),
-		"no balances":                meta("preBalances", nil),
-		"a balance too few":          meta("postBalances", []uint64{1}),
-		"a balance too many":         meta("postBalances", []uint64{1, 2, 3}),
-		"a negative balance":         meta("postBalances", []int{1, -2}),
-		"more comes out than in":     meta("postBalances", []uint64{9 * sol, sol}),
-		"addresses from nowhere":     meta("loadedAddresses", object{"writable": []string{other}, "readonly": []string{}}),
-		"no word whether it failed":  func(b object) { delete(b["transactions"].([]object)[0]["meta"].(object), "err") },
-		"an account twice":           func(b object) { messageIn(b)["accountKeys"] = []string{ours, ours} },
-		"no signature":               func(b object) { b["transactions"].([]object)[0]["transaction"].(object)["signatures"] = []string{} },
+		"no transactions":           field("transactions", nil),
+		"no time":                   field("blockTime", nil),
+		"no hash":                   field("blockhash", "x"),
+		"no parent":                 field("parentSlot", nil),
+		"its own parent":            field("parentSlot", 101),
+		"another parent hash":       field("previousBlockhash", hashOf("another")),
+		"an earlier parent":         field("parentSlot", 99),
+		"no outcome":                func(b object) { b["transactions"].([]object)[0]["meta"] = nil },
+		"no fee":                    meta("fee", nil),
+		"no balances":               meta("preBalances", nil),
+		"a balance too few":         meta("postBalances", []uint64{1}),
+		"a balance too many":        meta("postBalances", []uint64{1, 2, 3}),
+		"a negative balance":        meta("postBalances", []int{1, -2}),
+		"more comes out than in":    meta("postBalances", []uint64{9 * sol, sol}),
+		"addresses from nowhere":    meta("loadedAddresses", object{"writable": []string{other}, "readonly": []string{}}),
+		"no word whether it failed": func(b object) { delete(b["transactions"].([]object)[0]["meta"].(object), "err") },
+		"an account twice":          func(b object) { messageIn(b)["accountKeys"] = []string{ours, ours} },
+		"no signature": func(b object) {
+			b["transactions"].([]object)[0]["transaction"].(object)["signatures"] = []string{}
+		},
 		"more signers than accounts": func(b object) { messageIn(b)["header"] = object{"numRequiredSignatures": 3} },
 		"lookups that brought nothing": func(b object) {
 			messageIn(b)["addressTableLookups"] = []object{{"writableIndexes": []int{1}, "readonlyIndexes": []int{}}}

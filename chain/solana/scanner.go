@@ -2,8 +2,8 @@ package solana
 
 import "bytes"
 
-// scanner walks over one JSON value that a decoder has found valid. It makes no copies and allocates nothing. Once it meets
-// what it does not expect, failed is set and the rest is not to be used.
+// scanner walks over one JSON value that a decoder has found valid. It makes no copies and allocates nothing. Once it
+// meets what it does not expect, failed is set and the rest is not to be used.
 type scanner struct {
 	data   []byte
 	at     int
@@ -23,7 +23,8 @@ func (s *scanner) kind() byte {
 	return 0
 }
 
-// object calls member for each member of an object, with its name; member consumes the value. Another value is passed over.
+// object calls member for each member of an object, with its name; member consumes the value. Another value is passed
+// over.
 func (s *scanner) object(member func(name []byte)) {
 	if s.kind() != '{' {
 		s.skip()

@@ -21,19 +21,20 @@ func signed(t *testing.T, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	f.mu.Lock()
 	f.accounts[from.Base] = plainAccount(9 * sol)
 	f.mu.Unlock()
-	draft, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, sol))
+	unsigned, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, from, stranger, sol))
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(unsigned.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := c.Assemble(draft, [][]byte{chaintest.Keys{Curve: chain.Ed25519}.Sign(from.Key, contents.Inputs[0].Digest)})
+	tx, err := c.Assemble(unsigned,
+		[][]byte{chaintest.Keys{Curve: chain.Ed25519}.Sign(from.Key, contents.Inputs[0].Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return draft, tx
+	return unsigned, tx
 }
 
 func TestWhatNodesSayOfTransactions(t *testing.T) {
@@ -47,14 +48,15 @@ func TestWhatNodesSayOfTransactions(t *testing.T) {
 		ok       bool
 		rejected bool
 	}{
-		"taken":                          {ok: true},
-		"already processed":              {answer: preflight("AlreadyProcessed"), ok: true},
-		"blockhash gone":                 {answer: preflight("BlockhashNotFound")},
-		"blockhash gone and in a block":  {answer: preflight("BlockhashNotFound"), inBlock: true, ok: true},
-		"it would fail":                  {answer: preflight(object{"InstructionError": []any{2, object{"Custom": 1}}})},
-		"no funds":                       {answer: preflight("InsufficientFundsForFee")},
-		"a payer that does not exist":    {answer: preflight("AccountNotFound")},
-		"bad signature":                  {answer: failure{code: -32003, message: "Transaction signature verification failure"}, rejected: true},
+		"taken":                         {ok: true},
+		"already processed":             {answer: preflight("AlreadyProcessed"), ok: true},
+		"blockhash gone":                {answer: preflight("BlockhashNotFound")},
+		"blockhash gone and in a block": {answer: preflight("BlockhashNotFound"), inBlock: true, ok: true},
+		"it would fail":                 {answer: preflight(object{"InstructionError": []any{2, object{"Custom": 1}}})},
+		"no funds":                      {answer: preflight("InsufficientFundsForFee")},
+		"a payer that does not exist":   {answer: preflight("AccountNotFound")},
+		"bad signature": {answer: failure{code: -32003,
+			message: "Transaction signature verification failure"}, rejected: true},
 		"bad signature in the trial run": {answer: preflight("SignatureFailure"), rejected: true},
 		"no transaction": {rejected: true, answer: failure{code: -32602,
 			message: "failed to deserialize solana_transaction::versioned::VersionedTransaction: io error"}},
@@ -98,7 +100,8 @@ func TestSpoiltBytesAreRejected(t *testing.T) {
 			t.Fatalf("byte %d: %v", i, err)
 		}
 	}
-	if err := c.Broadcast(t.Context(), chain.SignedTx{TxID: signatureOf("x"), Raw: tx.Raw}); !errors.Is(err, chain.ErrRejected) {
+	if err := c.Broadcast(t.Context(), chain.SignedTx{TxID: signatureOf("x"),
+		Raw: tx.Raw}); !errors.Is(err, chain.ErrRejected) {
 		t.Fatalf("another id: %v", err)
 	}
 	if f.asked["sendTransaction"] > 0 {
@@ -126,7 +129,9 @@ func TestExpiryIsProven(t *testing.T) {
 		"a block is lost": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
 			delete(f.blocks, 150)
 		}},
-		"the first block is lost": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) { delete(f.blocks, 100) }},
+		"the first block is lost": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
+			delete(f.blocks, 100)
+		}},
 		"the first block is another one": {blocks: lifetime + 1, err: true, spoil: func(f *fake, _ chain.SignedTx) {
 			f.blocks[100]["blockhash"] = hashOf("another")
 		}},
@@ -154,7 +159,7 @@ func TestExpiryIsProven(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			c := f.open(t, nil)
-			draft, tx := signed(t, f, c)
+			unsigned, tx := signed(t, f, c)
 			for slot := uint64(101); slot <= 100+uint64(test.blocks); slot++ {
 				f.add(slot)
 			}
@@ -163,7 +168,7 @@ func TestExpiryIsProven(t *testing.T) {
 				test.spoil(f, tx)
 				f.mu.Unlock()
 			}
-			expired, err := c.Expired(t.Context(), draft, tx.TxID)
+			expired, err := c.Expired(t.Context(), unsigned, tx.TxID)
 			if expired != test.expired || (err != nil) != test.err {
 				t.Fatalf("%v, %v", expired, err)
 			}
@@ -171,8 +176,8 @@ func TestExpiryIsProven(t *testing.T) {
 	}
 }
 
-// A cache in front of a node may name another slot beside a blockhash than its block's. The end is proven all the same: the
-// block is found by its hash, where its height has to be.
+// A cache in front of a node may name another slot beside a blockhash than its block's. The end is proven all the same:
+// the block is found by its hash, where its height has to be.
 func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
 	t.Parallel()
 	for _, off := range []int{-3, -1, 1, 2, 5, 40} {
@@ -184,31 +189,31 @@ func TestExpiryFindsTheBlockByItsHash(t *testing.T) {
 					f.add(slot)
 				}
 			}
-			draft, tx := signed(t, f, c)
-			e, _, err := unpack(draft.Bytes)
+			unsigned, tx := signed(t, f, c)
+			e, _, err := unpack(unsigned.Bytes)
 			if err != nil {
 				t.Fatal(err)
 			}
 			e.slot = uint64(int(e.slot) + off)
-			draft.Bytes = e.pack()
+			unsigned.Bytes = e.pack()
 			for slot := uint64(151); slot <= 150+lifetime; slot++ {
 				f.add(slot)
 			}
-			if expired, err := c.Expired(t.Context(), draft, tx.TxID); expired || err != nil && !errors.Is(err, errUnproven) {
+			if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); expired || err != nil && !errors.Is(err, errUnproven) {
 				t.Fatalf("%d off: while it can be included: %v, %v", off, expired, err)
 			}
 			for slot := uint64(151) + lifetime; slot <= 200+lifetime; slot++ {
 				f.add(slot)
 			}
-			if expired, err := c.Expired(t.Context(), draft, tx.TxID); !expired || err != nil {
+			if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); !expired || err != nil {
 				t.Fatalf("%d off, empty slots %v: %v, %v", off, empty, expired, err)
 			}
 		}
 	}
 }
 
-// A confirmed block that gave a blockhash may in the end not become final. Then nothing of it ever will, which is proven as
-// soon as another block is final at its height, and the end has passed.
+// A confirmed block that gave a blockhash may in the end not become final. Then nothing of it ever will, which is
+// proven as soon as another block is final at its height, and the end has passed.
 func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 	t.Parallel()
 	for _, valid := range []any{false, true, nil} {
@@ -216,7 +221,7 @@ func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 		c := f.open(t, nil)
 		f.add(101)
 		f.add(102)
-		draft, tx := signed(t, f, c) // with the hash of block 102
+		unsigned, tx := signed(t, f, c) // with the hash of block 102
 		f.mu.Lock()
 		f.blocks[102]["blockhash"] = hashOf("instead")
 		f.mu.Unlock()
@@ -229,11 +234,11 @@ func TestExpiryOfABlockhashThatIsOnNoFinalBlock(t *testing.T) {
 			}
 			return object{"value": valid}, nil
 		})
-		if dead, err := c.Expired(t.Context(), draft, tx.TxID); dead || err != nil {
+		if dead, err := c.Expired(t.Context(), unsigned, tx.TxID); dead || err != nil {
 			t.Fatalf("before its end: %v, %v", dead, err)
 		}
 		f.add(103 + lifetime)
-		dead, err := c.Expired(t.Context(), draft, tx.TxID)
+		dead, err := c.Expired(t.Context(), unsigned, tx.TxID)
 		if dead != (valid == false) || (err == nil) != (valid == false) {
 			t.Fatalf("a node that says %v: %v, %v", valid, dead, err)
 		}
@@ -245,12 +250,12 @@ func TestExpiryTakesFewCalls(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c := f.open(t, nil)
-	draft, tx := signed(t, f, c)
+	unsigned, tx := signed(t, f, c)
 	for slot := uint64(101); slot <= 101+lifetime; slot++ {
 		f.add(slot)
 	}
 	clear(f.asked)
-	if expired, err := c.Expired(t.Context(), draft, tx.TxID); !expired || err != nil {
+	if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); !expired || err != nil {
 		t.Fatal(expired, err)
 	}
 	calls := 0
@@ -267,19 +272,19 @@ func TestExpiryCountsBlocks(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	c := f.open(t, nil)
-	draft, tx := signed(t, f, c)
+	unsigned, tx := signed(t, f, c)
 	for i := range uint64(lifetime) {
 		f.add(103 + 3*i)
 	}
-	if expired, err := c.Expired(t.Context(), draft, tx.TxID); expired || err != nil {
+	if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); expired || err != nil {
 		t.Fatalf("after %d blocks: %v, %v", lifetime, expired, err)
 	}
 	f.add(1000)
-	if expired, err := c.Expired(t.Context(), draft, tx.TxID); !expired || err != nil {
+	if expired, err := c.Expired(t.Context(), unsigned, tx.TxID); !expired || err != nil {
 		t.Fatalf("after %d blocks: %v, %v", lifetime+1, expired, err)
 	}
-	draft.Expires++
-	if _, err := c.Expired(t.Context(), draft, tx.TxID); err == nil {
+	unsigned.Expires++
+	if _, err := c.Expired(t.Context(), unsigned, tx.TxID); err == nil {
 		t.Fatal("an end that is not the draft's was taken")
 	}
 }
@@ -293,10 +298,12 @@ func TestHoldingsAreOfTheBlockAskedFor(t *testing.T) {
 		return fakeTx{name: name, keys: []string{stranger, ours, other}, before: before, after: after, err: err}.object()
 	}
 	f.add(101, move("a", []uint64{9 * sol, 5, 7}, []uint64{8 * sol, 6, 7}, nil))
-	f.add(103, move("b", []uint64{8 * sol, 6, 7}, []uint64{7 * sol, 9, 0}, nil), move("c", []uint64{8 * sol, 9, 0}, []uint64{7 * sol, 9, 0}, "x"))
+	f.add(103, move("b", []uint64{8 * sol, 6, 7}, []uint64{7 * sol, 9, 0}, nil),
+		move("c", []uint64{8 * sol, 9, 0}, []uint64{7 * sol, 9, 0}, "x"))
 	f.accounts[ours] = plainAccount(9)
 	for at, want := range map[uint64][]uint64{100: {5, 0, 7, 5}, 101: {6, 0, 7, 6}, 103: {9, 0, 0, 9}} {
-		held, err := c.Holdings(t.Context(), []string{ours, stranger2(), other, ours}, "", chain.BlockRef{Height: at, Hash: hashOf(fmt.Sprint("block ", at))})
+		held, err := c.Holdings(t.Context(), []string{ours, stranger2(), other, ours}, "",
+			chain.BlockRef{Height: at, Hash: hashOf(fmt.Sprint("block ", at))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +313,8 @@ func TestHoldingsAreOfTheBlockAskedFor(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.Holdings(t.Context(), []string{ours}, "", chain.BlockRef{Height: 100, Hash: hashOf("another")}); err == nil {
+	if _, err := c.Holdings(t.Context(), []string{ours}, "",
+		chain.BlockRef{Height: 100, Hash: hashOf("another")}); err == nil {
 		t.Fatal("holdings as of a block of another chain")
 	}
 	if _, err := c.Holdings(t.Context(), []string{ours}, hashOf("mint"), at100()); err == nil {

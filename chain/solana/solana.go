@@ -1,8 +1,8 @@
 // Package solana reads and pays on Solana through a node's JSON-RPC.
 //
 // It owns what a node's answers mean: which lamports a block delivered, which slots hold no block, how a payment is
-// priced, built, sent and proven dead. It never holds a key, keeps no state that a restart would lose, and decides nothing
-// by an instruction's data or a memo. It carries lamports only: no SPL tokens.
+// priced, built, sent and proven dead. It never holds a key, keeps no state that a restart would lose, and decides
+// nothing by an instruction's data or a memo. It carries lamports only: no SPL tokens.
 //
 // Invariants:
 //   - Only blocks at commitment `finalized` are read. Head.Latest and Head.Final are the same block, and what After returns
@@ -57,7 +57,8 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1}, nil
 }
 
-// Capabilities returns the chain's facts. A block is final when it is seen, so one confirmation is all that a deposit needs.
+// Capabilities returns the chain's facts. A block is final when it is seen, so one confirmation is all that a deposit
+// needs.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,

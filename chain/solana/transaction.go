@@ -7,11 +7,11 @@ import (
 
 // txReader reads transactions one after the other out of valid JSON, in the encodings `accounts` and `json` (Agave 4.2:
 // transaction-status, UiAccountsList and UiTransaction), and judges each by its shape: the keys, the balances and the
-// signatures have to fit together, whatever version the transaction is of. What it finds are pieces of the JSON, which are
-// gone with the next one.
+// signatures have to fit together, whatever version the transaction is of. What it finds are pieces of the JSON, which
+// are gone with the next one.
 //
-// It is written by hand because half of all bytes that the service ever reads are these: a block has 1,000 of them, five
-// blocks come in a second.
+// It is written by hand because half of all bytes that the service ever reads are these: a block has 1,000 of them,
+// five blocks come in a second.
 type txReader struct {
 	id       []byte
 	sigs     int
@@ -205,9 +205,9 @@ func (t *txReader) signs(place int) bool {
 	return place < t.required
 }
 
-// keys lists a transaction's accounts in the order of its balances: its own, then writable, then readonly loaded addresses
-// (docs: getBlock, loadedAddresses). In the encoding `accounts` the node has listed them so (Agave: parse_accounts), and
-// whatever addresses it shows once more are among them.
+// keys lists a transaction's accounts in the order of its balances: its own, then writable, then readonly loaded
+// addresses (docs: getBlock, loadedAddresses). In the encoding `accounts` the node has listed them so (Agave:
+// parse_accounts), and whatever addresses it shows once more are among them.
 func (t *txReader) keys() [][]byte {
 	if t.marked || len(t.loaded[0])+len(t.loaded[1]) == 0 {
 		return t.static

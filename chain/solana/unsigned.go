@@ -11,7 +11,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// envelope is an unsigned transaction's unsigned form: the message to be signed, by which key, and when its blockhash was the newest.
+// envelope is an unsigned transaction's unsigned form: the message to be signed, by which key, and when its blockhash
+// was the newest.
 type envelope struct {
 	branch, index uint32
 	slot          uint64 // whose block has the message's blockhash
@@ -24,7 +25,7 @@ const (
 	envelopeHeader  = 1 + 4 + 4 + 8 + 8
 )
 
-var errDraft = errors.New("not a draft of this chain")
+var errUnsigned = errors.New("not a draft of this chain")
 
 func (e *envelope) pack() []byte {
 	out := []byte{envelopeVersion}
@@ -38,7 +39,7 @@ func (e *envelope) pack() []byte {
 // unpack reads what pack wrote.
 func unpack(unsigned []byte) (*envelope, *message, error) {
 	if len(unsigned) < envelopeHeader || unsigned[0] != envelopeVersion {
-		return nil, nil, errDraft
+		return nil, nil, errUnsigned
 	}
 	e := &envelope{
 		branch: binary.LittleEndian.Uint32(unsigned[1:]), index: binary.LittleEndian.Uint32(unsigned[5:]),
@@ -47,12 +48,13 @@ func unpack(unsigned []byte) (*envelope, *message, error) {
 	}
 	m, err := decodeMessage(e.message)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errDraft, err)
+		return nil, nil, fmt.Errorf("%w: %w", errUnsigned, err)
 	}
 	return e, m, nil
 }
 
-// Inspect reads an unsigned transaction: transfers of the native asset by one payer with a compute budget. Any other message is an error.
+// Inspect reads an unsigned transaction: transfers of the native asset by one payer with a compute budget. Any other
+// message is an error.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	e, m, err := unpack(unsigned)
 	if err != nil {
@@ -62,7 +64,8 @@ func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	if err != nil {
 		return chain.Contents{}, fmt.Errorf("inspect: %w", err)
 	}
-	source := chain.Source{Key: chain.KeyRef{Family: r.cfg.Family, Branch: e.branch, Index: e.index}, Base: m.payer.String()}
+	source := chain.Source{Key: chain.KeyRef{Family: r.cfg.Family, Branch: e.branch, Index: e.index},
+		Base: m.payer.String()}
 	contents.Inputs = []chain.Input{{Source: source, Digest: e.message}}
 	return contents, nil
 }
@@ -83,7 +86,7 @@ func (r *Rules) InspectSigned(raw []byte) (chain.Contents, error) {
 // contents is what a message pays and costs. Its weight is its limit of computing units.
 func (m *message) contents() (chain.Contents, error) {
 	if m.limit == 0 || m.limit > maxUnits || m.payer == (key{}) {
-		return chain.Contents{}, fmt.Errorf("%w: a limit of %d units", errDraft, m.limit)
+		return chain.Contents{}, fmt.Errorf("%w: a limit of %d units", errUnsigned, m.limit)
 	}
 	fee, err := m.fee()
 	if err != nil {
@@ -110,7 +113,7 @@ func (m *message) fee() (uint64, error) {
 	}
 	fee, carry := bits.Add64(priority, lamportsPerSignature, 0)
 	if carry != 0 {
-		return 0, fmt.Errorf("%w: a price of %d", errDraft, m.price)
+		return 0, fmt.Errorf("%w: a price of %d", errUnsigned, m.price)
 	}
 	return fee, nil
 }
@@ -121,18 +124,18 @@ func priorityOf(price uint64, limit uint32) (uint64, error) {
 	low, carry := bits.Add64(low, microLamports-1, 0)
 	high += carry
 	if high >= microLamports {
-		return 0, fmt.Errorf("%w: a price of %d", errDraft, price)
+		return 0, fmt.Errorf("%w: a price of %d", errUnsigned, price)
 	}
 	priority, _ := bits.Div64(high, low, microLamports)
 	return priority, nil
 }
 
 // Assemble takes one signature of 64 bytes by the unsigned transaction's payer. The same draft has only one (RFC 8032).
-func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
-	if _, err := r.Inspect(draft.Bytes); err != nil {
+func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	if _, err := r.Inspect(unsigned.Bytes); err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
-	e, m, err := unpack(draft.Bytes)
+	e, m, err := unpack(unsigned.Bytes)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
@@ -144,7 +147,7 @@ func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.Sig
 	}
 	raw := m.transaction(signatures[0], e.message)
 	if len(raw) > m.mostBytes() {
-		return chain.SignedTx{}, fmt.Errorf("assemble: %w: %d bytes", errDraft, len(raw))
+		return chain.SignedTx{}, fmt.Errorf("assemble: %w: %d bytes", errUnsigned, len(raw))
 	}
 	return chain.SignedTx{TxID: signature(signatures[0]).String(), Raw: raw}, nil
 }

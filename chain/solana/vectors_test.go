@@ -66,7 +66,8 @@ func TestAddressVectors(t *testing.T) {
 	r := rulesOf(t)
 	for _, v := range readVectors(t).Addresses {
 		parsed, err := r.ParseAddress(v.Address)
-		if v.Valid && (err != nil || parsed != bursar.Address{Base: v.Address}) || !v.Valid && !errors.Is(err, bursar.ErrBadAddress) {
+		if v.Valid && (err != nil || parsed != bursar.Address{Base: v.Address}) ||
+			!v.Valid && !errors.Is(err, bursar.ErrBadAddress) {
 			t.Errorf("%s: %s, %v, want valid %v (%s)", v.Address, parsed, err, v.Valid, v.Source)
 		}
 	}
@@ -94,7 +95,8 @@ func TestTransactionVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		private := ed25519.NewKeyFromSeed(seed)
-		m := &message{format: cmp.Or(v.Format, legacy), payer: key(private.Public().(ed25519.PublicKey)), limit: v.Limit, price: v.Price, blockhash: mustKey(v.Blockhash)}
+		m := &message{format: cmp.Or(v.Format, legacy), payer: key(private.Public().(ed25519.PublicKey)), limit: v.Limit,
+			price: v.Price, blockhash: mustKey(v.Blockhash)}
 		for _, p := range v.Payments {
 			m.transfers = append(m.transfers, transfer{mustKey(p.To), p.Lamports})
 		}
@@ -107,7 +109,8 @@ func TestTransactionVectors(t *testing.T) {
 			t.Errorf("%s (%s):\n%x, want\n%x", v.ID, v.Source, raw, want)
 			continue
 		}
-		if _, back, err := open(raw); err != nil || !bytes.Equal(back.encode(), m.encode()) || back.price != v.Price || back.limit != v.Limit {
+		if _, back, err := open(raw); err != nil || !bytes.Equal(back.encode(), m.encode()) || back.price != v.Price ||
+			back.limit != v.Limit {
 			t.Errorf("%s is read as %+v, %v", v.ID, back, err)
 		}
 		contents, err := r.InspectSigned(raw)
@@ -153,18 +156,23 @@ func TestMessageVectorsOfVersion1(t *testing.T) {
 		want    []any // bytes and keys
 	}{
 		"solana-message 4.6, versions/v1/message.rs, byte_layout_without_config": {
-			compiled{format: v1, signers: 1, blockhash: fill(0xAB), keys: []key{fill(1), fill(2)}, steps: []step{{1, []byte{0}, []byte{0xDE, 0xAD}}}},
+			compiled{format: v1, signers: 1, blockhash: fill(0xAB), keys: []key{fill(1), fill(2)},
+				steps: []step{{1, []byte{0}, []byte{0xDE, 0xAD}}}},
 			[]any{0x81, 1, 0, 0, 0, 0, 0, 0, fill(0xAB), 1, 2, fill(1), fill(2), 1, 1, 2, 0, 0, 0xDE, 0xAD}},
 		"solana-message 4.6, versions/v1/message.rs, byte_layout_with_config": {
 			compiled{format: v1, signers: 1, blockhash: fill(0xBB), keys: []key{fill(1), fill(2)}, steps: []step{{program: 1}},
 				reserve: reserve{mask: 7, fee: 0x0102030405060708, units: 0x11223344}},
-			[]any{0x81, 1, 0, 0, 7, 0, 0, 0, fill(0xBB), 1, 2, fill(1), fill(2), 8, 7, 6, 5, 4, 3, 2, 1, 0x44, 0x33, 0x22, 0x11, 1, 0, 0, 0}},
+			[]any{0x81, 1, 0, 0, 7, 0, 0, 0, fill(0xBB), 1, 2, fill(1), fill(2), 8, 7, 6, 5, 4, 3, 2, 1, 0x44, 0x33, 0x22, 0x11,
+				1, 0, 0, 0}},
 		"@solana/kit 56cfbe2, transaction-messages codecs/v1 message-test, no config values": {
-			compiled{format: v1, signers: 2, readSigned: 1, readUnsigned: 1, blockhash: fill(10), keys: []key{fill(11), fill(12)}, steps: []step{{1, []byte{0}, []byte{1, 2, 3}}}},
+			compiled{format: v1, signers: 2, readSigned: 1, readUnsigned: 1, blockhash: fill(10),
+				keys: []key{fill(11), fill(12)}, steps: []step{{1, []byte{0}, []byte{1, 2, 3}}}},
 			[]any{129, 2, 1, 1, 0, 0, 0, 0, fill(10), 1, 2, fill(11), fill(12), 1, 1, 3, 0, 0, 1, 2, 3}},
 		"@solana/kit 56cfbe2, transaction-messages codecs/v1 message-test, all config values": {
-			compiled{format: v1, signers: 1, blockhash: fill(10), keys: []key{fill(11)}, reserve: reserve{mask: 31, fee: 5000, units: 200_000, loaded: 64_000, heap: 256_000}},
-			[]any{129, 1, 0, 0, 31, 0, 0, 0, fill(10), 0, 1, fill(11), 136, 19, 0, 0, 0, 0, 0, 0, 64, 13, 3, 0, 0, 250, 0, 0, 0, 232, 3, 0}},
+			compiled{format: v1, signers: 1, blockhash: fill(10), keys: []key{fill(11)},
+				reserve: reserve{mask: 31, fee: 5000, units: 200_000, loaded: 64_000, heap: 256_000}},
+			[]any{129, 1, 0, 0, 31, 0, 0, 0, fill(10), 0, 1, fill(11), 136, 19, 0, 0, 0, 0, 0, 0, 64, 13, 3, 0, 0, 250, 0, 0, 0,
+				232, 3, 0}},
 	}
 	for name, test := range cases {
 		var want []byte
@@ -185,14 +193,16 @@ func TestMessageVectorsOfVersion1(t *testing.T) {
 	}
 }
 
-// A transaction of version 1 from a block of the main cluster is read, and written the same again. The recording's signatures
-// do not verify, so it proves the layout alone; what is signed is proven by the real machine, in sandbox/solana.
+// A transaction of version 1 from a block of the main cluster is read, and written the same again. The recording's
+// signatures do not verify, so it proves the layout alone; what is signed is proven by the real machine, in
+// sandbox/nodes/solana.
 func TestARecordedTransactionOfVersion1(t *testing.T) {
 	t.Parallel()
 	raw := readBlocks(t).V1
 	body := raw[:len(raw)-2*len(signature{})]
 	c, err := compiledFrom(body)
-	if err != nil || c.format != v1 || c.signers != 2 || len(c.keys) != 37 || len(c.steps) != 3 || c.reserve != (reserve{mask: 12, units: 600_000, loaded: mostLoaded}) {
+	if err != nil || c.format != v1 || c.signers != 2 || len(c.keys) != 37 || len(c.steps) != 3 ||
+		c.reserve != (reserve{mask: 12, units: 600_000, loaded: mostLoaded}) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	if _, err := decodeMessage(body); err == nil {
@@ -206,13 +216,15 @@ func TestEveryFormatIsInspected(t *testing.T) {
 	r := rulesOf(t)
 	private := ed25519.NewKeyFromSeed(make([]byte, 32))
 	for _, f := range []format{legacy, v0, v1} {
-		m := &message{format: f, payer: key(private.Public().(ed25519.PublicKey)), limit: 1500, blockhash: mustKey(other), transfers: []transfer{{mustKey(ours), 77}}}
+		m := &message{format: f, payer: key(private.Public().(ed25519.PublicKey)), limit: 1500, blockhash: mustKey(other),
+			transfers: []transfer{{mustKey(ours), 77}}}
 		if err := m.offer(1_000_001); err != nil {
 			t.Fatal(err)
 		}
 		e := envelope{index: 3, slot: 9, lastHeight: 200, message: m.encode()}
 		contents, err := r.Inspect(e.pack())
-		if err != nil || contents.Fee != bursar.Units(6501) || contents.Weight != 1500 || len(contents.Payments) != 1 || contents.Payments[0].Amount != bursar.Units(77) {
+		if err != nil || contents.Fee != bursar.Units(6501) || contents.Weight != 1500 || len(contents.Payments) != 1 ||
+			contents.Payments[0].Amount != bursar.Units(77) {
 			t.Fatalf("%s: %+v, %v", f, contents, err)
 		}
 		tx, err := r.Assemble(chain.UnsignedTx{Bytes: e.pack()}, [][]byte{ed25519.Sign(private, contents.Inputs[0].Digest)})

@@ -35,8 +35,8 @@ func addressOf(raw []byte) (a address, ok bool) {
 	return address(raw[1:]), true
 }
 
-// Address returns the address of a compressed secp256k1 key: the last 20 bytes of the Keccak-256 of the whole key, behind
-// 0x41. A memo is an error: Tron's exchanges do not use them.
+// Address returns the address of a compressed secp256k1 key: the last 20 bytes of the Keccak-256 of the whole key,
+// behind 0x41. A memo is an error: Tron's exchanges do not use them.
 func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	if memo != 0 {
 		return bursar.Address{}, fmt.Errorf("address of a key: chain %s has no memos", r.cfg.ID)
@@ -51,8 +51,8 @@ func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error
 	return bursar.Address{Base: address(crypto.PubkeyToAddress(*key)).String()}, nil
 }
 
-// ParseAddress accepts the Base58Check form (T…) and the hexadecimal one (41… or 0x41…, in any case), which are one address,
-// and refuses the zero address.
+// ParseAddress accepts the Base58Check form (T…) and the hexadecimal one (41… or 0x41…, in any case), which are one
+// address, and refuses the zero address.
 func (r *Rules) ParseAddress(s string) (bursar.Address, error) {
 	a, err := parseAddress(s)
 	if err != nil {
@@ -101,7 +101,8 @@ func decodeAddress(s string) (a address, err error) {
 }
 
 // blackhole holds what the main net burns; nobody has its key.
-var blackhole = address{0x77, 0x94, 0x4d, 0x19, 0xc0, 0x52, 0xb7, 0x3e, 0xe2, 0x28, 0x68, 0x23, 0xaa, 0x83, 0xf8, 0x13, 0x8c, 0xb7, 0x03, 0x2f}
+var blackhole = address{0x77, 0x94, 0x4d, 0x19, 0xc0, 0x52, 0xb7, 0x3e, 0xe2, 0x28, 0x68, 0x23, 0xaa, 0x83, 0xf8, 0x13,
+	0x8c, 0xb7, 0x03, 0x2f}
 
 // refusal says why value sent to an address is lost, or is empty. Addresses below 2^32 are precompiled contracts of the
 // virtual machine.

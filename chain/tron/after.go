@@ -17,8 +17,8 @@ var (
 	errNoneThere = fmt.Errorf("%w itself", errLacks)
 )
 
-// After returns blocks that follow last, and none where the node that answers is behind last or does not have the next one
-// yet.
+// After returns blocks that follow last, and none where the node that answers is behind last or does not have the next
+// one yet.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := c.after(ctx, last, limit, watch)
 	if err != nil {
@@ -60,8 +60,8 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 	return blocks, err
 }
 
-// without is the error of an endpoint that lacks blocks: it gets a cool-down where another endpoint may have them. The only
-// one is asked again at once, since behind a load balancer it may be another node then.
+// without is the error of an endpoint that lacks blocks: it gets a cool-down where another endpoint may have them. The
+// only one is asked again at once, since behind a load balancer it may be another node then.
 func (c *Chain) without(s *rpc.Session, err error) error {
 	if c.several {
 		return s.Fail(err)
@@ -95,7 +95,9 @@ func linked(parent string, blocks []*delivered) []*delivered {
 }
 
 // scanAll judges blocks once the watch knows all that was committed before they came.
-func (c *Chain) scanAll(ctx context.Context, s *rpc.Session, held []*delivered, watch chain.Watch) ([]chain.Block, error) {
+func (c *Chain) scanAll(
+	ctx context.Context, s *rpc.Session, held []*delivered, watch chain.Watch,
+) ([]chain.Block, error) {
 	if err := watch.Sync(ctx); err != nil {
 		return nil, fmt.Errorf("sync the watch: %w", err)
 	}

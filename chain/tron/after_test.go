@@ -48,8 +48,8 @@ func TestANodeBehindIsNoNews(t *testing.T) {
 	}
 }
 
-// A block that a node says to have and never shows is an error after a while. The only endpoint is asked again all the same,
-// and where there is another one, that is used.
+// A block that a node says to have and never shows is an error after a while. The only endpoint is asked again all the
+// same, and where there is another one, that is used.
 func TestABlockThatIsNeverShownIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, lag := range lagging() {
@@ -74,7 +74,8 @@ func TestABlockThatIsNeverShownIsAnError(t *testing.T) {
 			}
 			blameless(t, c)
 			now = now.Add(time.Second)
-			if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) || !strings.Contains(err.Error(), errLacks.Error()) {
+			if blocks, err := c.After(t.Context(), f.at(0), 10, fakeWatch()); !errors.Is(err, rpc.ErrUnavailable) ||
+				!strings.Contains(err.Error(), errLacks.Error()) {
 				t.Errorf("%s, later: read %+v (%v)", name, blocks, err)
 			}
 			if faults := c.Stats()[0].Faults; (faults > 0) != several {
@@ -84,8 +85,9 @@ func TestABlockThatIsNeverShownIsAnError(t *testing.T) {
 	}
 }
 
-// A follower asks for the head, reads what follows, and asks again until there is no more: five HTTP requests for each block.
-// TronGrid's free plan is 100,000 a day, and there are 28,800 blocks: a pace of 9 s brings three blocks a time with 9 requests.
+// A follower asks for the head, reads what follows, and asks again until there is no more: five HTTP requests for each
+// block. TronGrid's free plan is 100,000 a day, and there are 28,800 blocks: a pace of 9 s brings three blocks a time
+// with 9 requests.
 func TestCallsForOneBlock(t *testing.T) {
 	t.Parallel()
 	for blocks, want := range map[int]int{1: 5, 3: 9} {
@@ -168,7 +170,8 @@ func TestAReplacedBlockIsFoundOut(t *testing.T) {
 	if _, err := c.After(t.Context(), stranger, 5, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("after a replaced block: %v", err)
 	}
-	if _, err := c.After(t.Context(), chain.BlockRef{Height: 2, Hash: fakeID(2)[:63] + "0"}, 5, fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
+	if _, err := c.After(t.Context(), chain.BlockRef{Height: 2, Hash: fakeID(2)[:63] + "0"}, 5,
+		fakeWatch()); !errors.Is(err, chain.ErrOffChain) {
 		t.Fatalf("after a replaced newest block: %v", err)
 	}
 }

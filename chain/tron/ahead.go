@@ -9,11 +9,13 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// recent is how long a node's newest block is used again: Head asks for it, and After is called at once with what Head said.
+// recent is how long a node's newest block is used again: Head asks for it, and After is called at once with what Head
+// said.
 const recent = time.Second
 
-// ahead remembers what a node last said of itself, so that Head and the After behind it ask once: TronGrid's free plan is
-// 100,000 calls a day. It never spares Head its question for the newest block: what an announcement wakes must see it.
+// ahead remembers what a node last said of itself, so that Head and the After behind it ask once: TronGrid's free plan
+// is 100,000 calls a day. It never spares Head its question for the newest block: what an announcement wakes must see
+// it.
 type ahead struct {
 	mu     sync.Mutex
 	node   string
@@ -46,8 +48,8 @@ func (a *ahead) noteFinal(node string, newest header, final chain.BlockRef, now 
 	}
 }
 
-// finalBeside returns the solidified block that a node has reported beside its newest one just now. Blocks are solidified by new
-// blocks only (java-tron 4.8, Manager.applyBlock), so it is the same while the newest is.
+// finalBeside returns the solidified block that a node has reported beside its newest one just now. Blocks are
+// solidified by new blocks only (java-tron 4.8, Manager.applyBlock), so it is the same while the newest is.
 func (a *ahead) finalBeside(node string, newest header, now time.Time) (chain.BlockRef, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -62,8 +64,8 @@ func (a *ahead) readUpTo(node string, tip chain.BlockRef) {
 	a.read = a.read || a.node == node && a.newest.ref() == tip
 }
 
-// beyond returns the newest block that a node has reported just now, while blocks follow last there, and once when Head has seen
-// that none do.
+// beyond returns the newest block that a node has reported just now, while blocks follow last there, and once when Head
+// has seen that none do.
 func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (header, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,7 +80,8 @@ func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (header,
 	return a.newest, calm
 }
 
-// newestFor chooses a node for what follows last, and returns its newest block, which Head may have asked it for a moment ago.
+// newestFor chooses a node for what follows last, and returns its newest block, which Head may have asked it for a
+// moment ago.
 func (c *Chain) newestFor(ctx context.Context, last chain.BlockRef) (*rpc.Session, header, error) {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {

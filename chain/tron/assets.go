@@ -11,8 +11,8 @@ import (
 
 var _ chain.AssetChecker = (*Chain)(nil)
 
-// CheckAssets compares every token's decimals with its contract. Where no endpoint runs constant calls, only that there is
-// a contract is checked: java-tron says so before it refuses the call.
+// CheckAssets compares every token's decimals with its contract. Where no endpoint runs constant calls, only that there
+// is a contract is checked: java-tron says so before it refuses the call.
 func (c *Chain) CheckAssets(ctx context.Context) (problems []chain.AssetProblem) {
 	for _, token := range c.cfg.Tokens {
 		contract, _ := parseAddress(token.Contract) // NewRules has read it
@@ -32,7 +32,8 @@ func (c *Chain) CheckAssets(ctx context.Context) (problems []chain.AssetProblem)
 // checkToken returns what is wrong with a token; err is why no endpoint answers.
 func (c *Chain) checkToken(ctx context.Context, contract address, decimals int) (what string, err error) {
 	err = c.constantly(ctx, func(s *rpc.Session) error {
-		answer, err := call(ctx, s, full, constantCall{Owner: address{}.hex(), Contract: contract.hex(), Selector: "decimals()"})
+		answer, err := call(ctx, s, full, constantCall{Owner: address{}.hex(), Contract: contract.hex(),
+			Selector: "decimals()"})
 		switch {
 		case errors.Is(err, errNoContract):
 			what = "there is no contract at this address: configure the token's contract on this network"
@@ -47,7 +48,8 @@ func (c *Chain) checkToken(ctx context.Context, contract address, decimals int) 
 		if err != nil {
 			what = "the contract does not return its decimals: it is no TRC-20 token"
 		} else if n, ok := has.Uint64(); !ok || n != uint64(decimals) {
-			what = fmt.Sprintf("the contract has %s decimals and the configuration %d: correct the configuration before any money of this currency is booked",
+			what = fmt.Sprintf("the contract has %s decimals and the configuration %d: correct the configuration before any "+
+				"money of this currency is booked",
 				has, decimals)
 		}
 		return nil

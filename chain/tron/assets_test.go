@@ -11,8 +11,9 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// unsupported is how java-tron 4.8 answers constant calls as it comes (vm.supportConstant = false; Wallet.callConstantContract
-// and TriggerConstantContractServlet): the contract is looked for before, and the message is hexadecimal.
+// unsupported is how java-tron 4.8 answers constant calls as it comes (vm.supportConstant = false;
+// Wallet.callConstantContract and TriggerConstantContractServlet): the contract is looked for before, and the message
+// is hexadecimal.
 func unsupported(f *fake) func(ask object) any {
 	return func(ask object) any {
 		if contract, _ := parseAddress(ask["contract_address"].(string)); contract != fakeToken {
@@ -30,15 +31,20 @@ func TestCheckAssets(t *testing.T) {
 	t.Parallel()
 	reverts := object{"result": object{"result": true, "message": hexOf("REVERT opcode executed")},
 		"constant_result": []any{""}, "transaction": object{"ret": []any{object{"ret": "FAILED"}}}}
-	empty := object{"result": object{"result": true}, "constant_result": []any{""}, "transaction": object{"ret": []any{object{}}}}
+	empty := object{"result": object{"result": true}, "constant_result": []any{""},
+		"transaction": object{"ret": []any{object{}}}}
 	for name, test := range map[string]struct {
 		adjust func(*Config)
 		answer func(f *fake) func(object) any
 		want   string // words of the problem; "": none
 	}{
-		"as configured":    {},
-		"other decimals":   {adjust: func(cfg *Config) { cfg.Tokens[0].Decimals = 18 }, want: "has 6 decimals and the configuration 18"},
-		"no contract":      {answer: unsupported, adjust: func(cfg *Config) { cfg.Tokens[0].Contract = fakeContract.String() }, want: "no contract at this address"},
+		"as configured": {},
+		"other decimals": {adjust: func(cfg *Config) {
+			cfg.Tokens[0].Decimals = 18
+		}, want: "has 6 decimals and the configuration 18"},
+		"no contract": {answer: unsupported, adjust: func(cfg *Config) {
+			cfg.Tokens[0].Contract = fakeContract.String()
+		}, want: "no contract at this address"},
 		"no token":         {answer: func(*fake) func(object) any { return constant(reverts) }, want: "no TRC-20 token"},
 		"no decimals":      {answer: func(*fake) func(object) any { return constant(empty) }, want: "no TRC-20 token"},
 		"as a node comes":  {answer: unsupported},
@@ -54,36 +60,42 @@ func TestCheckAssets(t *testing.T) {
 			}
 			c := f.open(t, test.adjust)
 			problems := c.CheckAssets(t.Context())
-			if test.want == "" && problems != nil || test.want != "" && (len(problems) != 1 || !strings.Contains(problems[0].What, test.want)) {
+			if test.want == "" && problems != nil || test.want != "" &&
+				(len(problems) != 1 || !strings.Contains(problems[0].What, test.want)) {
 				t.Fatalf("found %+v, want %q", problems, test.want)
 			}
 			if test.want == "" || name == "no contract" {
 				return
 			}
-			if blocks, err := c.After(t.Context(), f.at(0), 5, fakeWatch()); err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
+			if blocks, err := c.After(t.Context(), f.at(0), 5, fakeWatch()); err != nil || len(blocks) != 1 ||
+				len(blocks[0].Transfers) != 1 {
 				t.Fatalf("the chain stands still: %+v, %v", blocks, err)
 			}
 		})
 	}
 }
 
-// A node as java-tron comes is enough for TRX and for crediting tokens. What needs constant calls says which setting it wants.
+// A node as java-tron comes is enough for TRX and for crediting tokens. What needs constant calls says which setting it
+// wants.
 func TestANodeAsItComes(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 100_000_000, 500)
 	f.script["triggerconstantcontract"] = unsupported(f)
-	f.add(fakeTx{to: fakeOurs, sun: 7}, fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 5)}})
+	f.add(fakeTx{to: fakeOurs, sun: 7}, fakeTx{kind: triggerType, to: fakeToken,
+		logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 5)}})
 	f.solid = 6
 	c := f.open(t, func(cfg *Config) { cfg.Hot = fakeOurs.String() })
 	blocks, err := c.After(t.Context(), f.at(6), 5, fakeWatch())
-	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 2 || blocks[0].Transfers[1].Contract != fakeToken.String() {
+	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 2 ||
+		blocks[0].Transfers[1].Contract != fakeToken.String() {
 		t.Fatalf("read %+v, %v", blocks, err)
 	}
-	coins, tokens := orderOf(chain.KindWithdrawal, fakeOther, 2_500_000), orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
-	if _, err := c.Quote(t.Context(), coins.Payments[0]); err != nil {
+	native, tokens := orderOf(chain.KindWithdrawal, fakeOther, 2_500_000),
+		orderOf(chain.KindWithdrawal, fakeOther, 400, fakeToken)
+	if _, err := c.Quote(t.Context(), native.Payments[0]); err != nil {
 		t.Errorf("the quote of TRX: %v", err)
 	}
-	if _, err := c.Build(t.Context(), coins); err != nil {
+	if _, err := c.Build(t.Context(), native); err != nil {
 		t.Errorf("the draft of TRX: %v", err)
 	}
 	if held, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, "", f.at(6)); err != nil || len(held) != 1 {
@@ -93,10 +105,12 @@ func TestANodeAsItComes(t *testing.T) {
 	if usual := bursar.Units(131_000 * 150); err != nil || fee.Less(usual) {
 		t.Errorf("the quote of tokens is %s, %v", fee, err)
 	}
-	if _, err := c.Build(t.Context(), tokens); !errors.Is(err, errNoConstant) || !strings.Contains(err.Error(), "vm.supportConstant = true") {
+	if _, err := c.Build(t.Context(), tokens); !errors.Is(err, errNoConstant) ||
+		!strings.Contains(err.Error(), "vm.supportConstant = true") {
 		t.Errorf("the draft of tokens: %v", err)
 	}
-	if _, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(), f.at(6)); !errors.Is(err, errNoConstant) {
+	if _, err := c.Holdings(t.Context(), []string{fakeOurs.String()}, fakeToken.String(),
+		f.at(6)); !errors.Is(err, errNoConstant) {
 		t.Errorf("tokens held: %v", err)
 	}
 	blameless(t, c)

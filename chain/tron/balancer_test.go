@@ -8,8 +8,8 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their payment.
-// That refuses no order: an order that is refused is at an end.
+// A backend that has not yet seen the tokens that another one behind the same URL shows reverts a dry run of their
+// payment. That refuses no order: an order that is refused is at an end.
 func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 	t.Parallel()
 	reverted := object{"result": object{"result": true, "message": "524556455254"}, "energy_used": 500,
@@ -30,7 +30,8 @@ func TestARevertAtABackendThatIsBehindRefusesNothing(t *testing.T) {
 				if _, err := c.Build(t.Context(), orderOf(chain.KindWithdrawal, fakeOther, 5, fakeToken)); err != nil {
 					t.Fatal(err)
 				}
-				payment := chain.Payment{Address: bursar.Address{Base: fakeOther.String()}, Contract: fakeToken.String(), Amount: bursar.Units(5)}
+				payment := chain.Payment{Address: bursar.Address{Base: fakeOther.String()}, Contract: fakeToken.String(),
+					Amount: bursar.Units(5)}
 				if _, err := c.Quote(t.Context(), payment); err != nil {
 					t.Fatal(err)
 				}

@@ -16,7 +16,8 @@ func BenchmarkBlock(b *testing.B) {
 	var txs []fakeTx
 	for range 100 {
 		log := func() []any { return []any{transferLog(fakeToken, fakeStranger, fakeOther, 5)} }
-		txs = append(txs, fakeTx{to: fakeContract, sun: 5}, fakeTx{kind: triggerType, to: fakeToken, logs: log()}, fakeTx{kind: triggerType, to: fakeToken, logs: log()})
+		txs = append(txs, fakeTx{to: fakeContract, sun: 5}, fakeTx{kind: triggerType, to: fakeToken, logs: log()},
+			fakeTx{kind: triggerType, to: fakeToken, logs: log()})
 	}
 	block := f.add(txs...)
 	rawBlock, err1 := json.Marshal(block.block)

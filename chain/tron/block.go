@@ -218,8 +218,8 @@ func (b *block) check(height uint64) error {
 	return nil
 }
 
-// join puts each transaction's execution beside it. An empty list for a block that has transactions comes from a node that
-// lags behind itself.
+// join puts each transaction's execution beside it. An empty list for a block that has transactions comes from a node
+// that lags behind itself.
 func (b *block) join(list []execution) ([]execution, error) {
 	if len(list) != len(b.Txs) {
 		return nil, fmt.Errorf("%w: %d results of %d transactions", errPartial, len(list), len(b.Txs))

@@ -26,7 +26,8 @@ func TestWhereANodeServesWhatIsSolid(t *testing.T) {
 	}
 }
 
-// TestTwoPorts reads a chain from a node as java-tron comes: each port serves its own part and knows nothing of the other.
+// TestTwoPorts reads a chain from a node as java-tron comes: each port serves its own part and knows nothing of the
+// other.
 func TestTwoPorts(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -43,7 +44,8 @@ func TestTwoPorts(t *testing.T) {
 		t.Cleanup(server.Close)
 		return server.URL
 	}
-	nodes := rpc.Config{URLs: []string{port("/wallet/")}, Branches: map[string][]string{SolidBranch: {port("/walletsolidity/")}}}
+	nodes := rpc.Config{URLs: []string{port("/wallet/")},
+		Branches: map[string][]string{SolidBranch: {port("/walletsolidity/")}}}
 	c, err := New(Config{}, nodes)
 	if err != nil {
 		t.Fatal(err)

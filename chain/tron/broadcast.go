@@ -11,15 +11,15 @@ import (
 )
 
 // never are the refusals by which no node will ever take these bytes, on any branch of the chain and at any time
-// (java-tron, Wallet.broadcastTransaction). Everything else may pass while the transaction has not expired: a balance that
-// comes later (CONTRACT_VALIDATE_ERROR, BANDWITH_ERROR), a branch that is replaced (TAPOS_ERROR), a node that is busy or
-// ahead (SERVER_BUSY, TRANSACTION_EXPIRATION_ERROR). Whether it did is for Expired to say.
+// (java-tron, Wallet.broadcastTransaction). Everything else may pass while the transaction has not expired: a balance
+// that comes later (CONTRACT_VALIDATE_ERROR, BANDWITH_ERROR), a branch that is replaced (TAPOS_ERROR), a node that is
+// busy or ahead (SERVER_BUSY, TRANSACTION_EXPIRATION_ERROR). Whether it did is for Expired to say.
 var never = map[string]bool{"SIGERROR": true, "TOO_BIG_TRANSACTION_ERROR": true}
 
-// duplicate says that the node has this very transaction, waiting or in a block. With node.rpc.trxCacheEnable, which is off as
-// java-tron comes, it is also said of one that was refused a moment ago: its id is remembered before it is judged (4.8,
-// Wallet.broadcastTransaction). It counts as sent all the same. What was not is in no block when it expires, and is then made
-// again; until then it is sent again and again, to whichever endpoint is healthiest.
+// duplicate says that the node has this very transaction, waiting or in a block. With node.rpc.trxCacheEnable, which is
+// off as java-tron comes, it is also said of one that was refused a moment ago: its id is remembered before it is
+// judged (4.8, Wallet.broadcastTransaction). It counts as sent all the same. What was not is in no block when it
+// expires, and is then made again; until then it is sent again and again, to whichever endpoint is healthiest.
 const duplicate = "DUP_TRANSACTION_ERROR"
 
 type broadcastAnswer struct {
@@ -30,8 +30,8 @@ type broadcastAnswer struct {
 	TxID    string `json:"txid"`
 }
 
-// Broadcast sends the bytes. A transaction that the node refuses is accepted nevertheless when it stands in a block there:
-// java-tron forgets after a while that it has seen one, and then finds it expired.
+// Broadcast sends the bytes. A transaction that the node refuses is accepted nevertheless when it stands in a block
+// there: java-tron forgets after a while that it has seen one, and then finds it expired.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if err := c.broadcast(ctx, tx); err != nil {
 		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)

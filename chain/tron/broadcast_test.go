@@ -20,19 +20,19 @@ func signed(t testing.TB, f *fake, c *Chain) (chain.UnsignedTx, chain.SignedTx) 
 	f.give(addressFrom(t, source.Base), 100_000_000, 0)
 	order := orderOf(chain.KindWithdrawal, fakeOther, 5)
 	order.From.Base = source.Base
-	draft, err := c.Build(t.Context(), order)
+	unsigned, err := c.Build(t.Context(), order)
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(unsigned.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := c.Assemble(draft, [][]byte{keys.Sign(chain.Hot(Family), contents.Inputs[0].Digest)})
+	tx, err := c.Assemble(unsigned, [][]byte{keys.Sign(chain.Hot(Family), contents.Inputs[0].Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return draft, tx
+	return unsigned, tx
 }
 
 // TestBroadcastVerdicts: only what no node can ever take is rejected. The rest may still be included until it expires.
@@ -76,7 +76,8 @@ func TestBroadcastVerdicts(t *testing.T) {
 				b.tx(0)["txID"], b.info(0)["id"] = tx.TxID, tx.TxID
 			}
 			err := c.Broadcast(t.Context(), tx)
-			if (err == nil) != test.sent || errors.Is(err, chain.ErrRejected) != test.rejected || errors.Is(err, chain.ErrUnderpriced) {
+			if (err == nil) != test.sent || errors.Is(err, chain.ErrRejected) != test.rejected ||
+				errors.Is(err, chain.ErrUnderpriced) {
 				t.Fatalf("got %v", err)
 			}
 		})
@@ -116,10 +117,18 @@ func TestExpired(t *testing.T) {
 		"in a recent block":           {expires: at(1), prepare: func(f *fake, id string) { setID(f.blocks[6], id) }},
 		"in a block without a result": {expires: at(1), prepare: func(f *fake, id string) { f.blocks[2].tx(0)["txID"] = id }},
 		"in the last possible block":  {expires: at(3), prepare: func(f *fake, id string) { f.blocks[4].tx(0)["txID"] = id }},
-		"another branch":              {expires: at(3), fails: true, prepare: func(f *fake, _ string) { f.blocks[1].block["blockID"] = fakeID(1)[:16] + fakeHash("x")[:48] }},
-		"unlinked blocks":             {expires: at(3), fails: true, prepare: func(f *fake, _ string) { f.blocks[3].raw()["parentHash"] = fakeID(2)[:60] + "0000" }},
-		"half a block":                {expires: at(3), fails: true, prepare: func(f *fake, _ string) { delete(f.blocks[3].block, "transactions") }},
-		"a block missing":             {expires: at(3), fails: true, prepare: func(f *fake, _ string) { f.script["walletsolidity/getblockbynum"] = constant(object{}) }},
+		"another branch": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
+			f.blocks[1].block["blockID"] = fakeID(1)[:16] + fakeHash("x")[:48]
+		}},
+		"unlinked blocks": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
+			f.blocks[3].raw()["parentHash"] = fakeID(2)[:60] + "0000"
+		}},
+		"half a block": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
+			delete(f.blocks[3].block, "transactions")
+		}},
+		"a block missing": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
+			f.script["walletsolidity/getblockbynum"] = constant(object{})
+		}},
 		"an error": {expires: at(3), fails: true, prepare: func(f *fake, _ string) {
 			f.script["gettransactioninfobyid"] = constant(object{"Error": "class X"})
 		}},
@@ -139,8 +148,8 @@ func TestExpired(t *testing.T) {
 			if test.prepare != nil {
 				test.prepare(f, id)
 			}
-			draft := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
-			got, err := f.open(t, nil).Expired(t.Context(), draft, id)
+			unsigned := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
+			got, err := f.open(t, nil).Expired(t.Context(), unsigned, id)
 			if (err != nil) != test.fails || got != test.want {
 				t.Fatalf("got %v, %v", got, err)
 			}

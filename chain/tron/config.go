@@ -19,7 +19,8 @@ const (
 	NileGenesis    = "0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc"
 )
 
-// Token is a TRC-20 contract whose Transfer events are credited. Decimals are pinned here and compared with the contract.
+// Token is a TRC-20 contract whose Transfer events are credited. Decimals are pinned here and compared with the
+// contract.
 type Token struct {
 	Contract string
 	Decimals int
@@ -38,7 +39,8 @@ type Config struct {
 	// BytePrice is the most that a byte of bandwidth may cost, in sun: 1000 (the network's getTransactionFee). Drafts are
 	// priced at it, so a network that asks for more stops spending until this is raised.
 	BytePrice uint64
-	// MaxEnergy is the most energy a token payment may need, as estimated: 400,000. A destination that needs more is refused.
+	// MaxEnergy is the most energy a token payment may need, as estimated: 400,000. A destination that needs more is
+	// refused.
 	MaxEnergy uint64
 
 	Pace       time.Duration // 3 s
@@ -54,8 +56,9 @@ func Mainnet() Config {
 // SolidBranch is the part of a node's API that speaks of solidified blocks only.
 const SolidBranch = "/" + string(solid)
 
-// SolidURL returns where the node at a URL serves SolidBranch unless the operator says otherwise: on java-tron's default
-// ports the one beside (node.http.fullNodePort 8090, node.http.solidityPort 8091), else at the URL itself, returned as "".
+// SolidURL returns where the node at a URL serves SolidBranch unless the operator says otherwise: on java-tron's
+// default ports the one beside (node.http.fullNodePort 8090, node.http.solidityPort 8091), else at the URL itself,
+// returned as "".
 // Source: developers.tron.network, "Solidity HTTP API overview".
 func SolidURL(node string) string {
 	u, err := url.Parse(node)

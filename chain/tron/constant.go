@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// constantly runs ask through the healthiest endpoint, and where that runs no constant calls through the others in turn.
-// The error is errNoConstant where none does.
+// constantly runs ask through the healthiest endpoint, and where that runs no constant calls through the others in
+// turn. The error is errNoConstant where none does.
 func (c *Chain) constantly(ctx context.Context, ask func(s *rpc.Session) error) error {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {
@@ -64,11 +64,12 @@ var (
 	errReverted   = errors.New("the contract refuses the call")
 	errNoContract = errors.New("there is no contract at the address")
 	// errNoConstant is java-tron's default (4.8, Wallet.callConstantContract; config.conf: vm.supportConstant = false).
-	errNoConstant = errors.New("the node runs no constant calls: set vm.supportConstant = true in its config.conf and start it again")
+	errNoConstant = errors.New("the node runs no constant calls: set vm.supportConstant = true in its config.conf and " +
+		"start it again")
 )
 
-// call runs a call without a transaction. A revert is errReverted: java-tron answers it with `result: true` and tells of it
-// in the message and in the transaction only.
+// call runs a call without a transaction. A revert is errReverted: java-tron answers it with `result: true` and tells
+// of it in the message and in the transaction only.
 func call(ctx context.Context, s *rpc.Session, v view, ask constantCall) (constantAnswer, error) {
 	var a constantAnswer
 	if err := post(ctx, s, v, "triggerconstantcontract", ask, &a); err != nil {

@@ -23,8 +23,9 @@ func Define() chain.Definition {
 	}
 }
 
-// canonical reads a contract of a configuration. Tools for Ethereum put 0x before the hexadecimal form. As an address to pay to it
-// is refused, since the TVM's own 0x addresses lack the 41; as the contract of a configuration it has one meaning.
+// canonical reads a contract of a configuration. Tools for Ethereum put 0x before the hexadecimal form. As an address
+// to pay to it is refused, since the TVM's own 0x addresses lack the 41; as the contract of a configuration it has one
+// meaning.
 func canonical(contract string) (string, error) {
 	rules, err := NewRules(Config{ID: bursar.Tron})
 	if err != nil {

@@ -12,31 +12,32 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// Expired reports whether an unsigned transaction can never be included: a solidified block is past its expiration, and the transaction is
-// in no block from the one that it refers to up to there. A transaction is valid in a block whose parent's time is before
-// its expiration (java-tron, Manager.validateCommon), so no later block can take it.
+// Expired reports whether an unsigned transaction can never be included: a solidified block is past its expiration, and
+// the transaction is in no block from the one that it refers to up to there. A transaction is valid in a block whose
+// parent's time is before its expiration (java-tron, Manager.validateCommon), so no later block can take it.
 //
-// The blocks themselves are read, some twenty a minute: a node may lack results of old transactions and say nothing of it.
-// A lite full node begins with its snapshot and has none of the blocks before (java-tron, ChainBaseManager.getLowestBlockNum);
-// then the next endpoint is asked. The error is chain.ErrPruned where all lack some. A lite full node whose history is closed
-// (openHistoryQueryWhenLiteFN is off as it comes) answers in no JSON and cannot be followed at all: it counts as away.
-func (c *Chain) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
-	if draft.Expires == 0 {
+// The blocks themselves are read, some twenty a minute: a node may lack results of old transactions and say nothing of
+// it. A lite full node begins with its snapshot and has none of the blocks before (java-tron,
+// ChainBaseManager.getLowestBlockNum); then the next endpoint is asked. The error is chain.ErrPruned where all lack
+// some. A lite full node whose history is closed (openHistoryQueryWhenLiteFN is off as it comes) answers in no JSON and
+// cannot be followed at all: it counts as away.
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	if unsigned.Expires == 0 {
 		return false, nil
 	}
-	expired, err := c.expired(ctx, draft, txID)
+	expired, err := c.expired(ctx, unsigned, txID)
 	if err != nil {
 		return false, fmt.Errorf("expired: %w", err)
 	}
 	return expired, nil
 }
 
-func (c *Chain) expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
+func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
 	id, err := parseHash(txID)
 	if err != nil {
 		return false, fmt.Errorf("transaction %.80q: %w", txID, err)
 	}
-	_, p, err := unpack(draft.Bytes)
+	_, p, err := unpack(unsigned.Bytes)
 	if err != nil {
 		return false, err
 	}
@@ -161,8 +162,8 @@ func listedAt(ctx context.Context, s *rpc.Session, height, newest uint64) (*list
 	return b, nil
 }
 
-// list asks for count solidified blocks from a height on. A block that is missing far below the newest was deleted; behind one
-// address there may be nodes that do not have the newest ones yet.
+// list asks for count solidified blocks from a height on. A block that is missing far below the newest was deleted;
+// behind one address there may be nodes that do not have the newest ones yet.
 func list(ctx context.Context, s *rpc.Session, from uint64, count int, newest uint64) ([]*listed, error) {
 	blocks := make([]*listed, count)
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -181,7 +182,7 @@ func list(ctx context.Context, s *rpc.Session, from uint64, count int, newest ui
 var _ chain.Historian = (*Chain)(nil)
 
 // Outcome says what became of a transaction, by whichever endpoint keeps the history.
-func (c *Chain) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string) (chain.Outcome, error) {
+func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	id, err := parseHash(txID)
 	if err != nil {
 		return chain.Outcome{}, fmt.Errorf("outcome of %.80q: %w", txID, err)
@@ -195,6 +196,6 @@ func (c *Chain) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string
 	case !errors.Is(err, rpc.ErrLacks):
 		return chain.Outcome{}, fmt.Errorf("outcome of %s: %w", txID, err)
 	}
-	gone, err := c.Expired(ctx, draft, txID)
+	gone, err := c.Expired(ctx, unsigned, txID)
 	return chain.Outcome{Dead: gone}, err
 }

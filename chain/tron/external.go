@@ -9,8 +9,8 @@ import (
 
 // own tells a transaction of ours from one that somebody else made with a key of ours.
 //
-// An external spend claims nothing: no number orders an account's transactions. One that moves nothing, such as a change of the
-// account's permissions, is an external spend all the same.
+// An external spend claims nothing: no number orders an account's transactions. One that moves nothing, such as a
+// change of the account's permissions, is an external spend all the same.
 func (c *Chain) own(w *scanner, i int) error {
 	tx := &w.Txs[i]
 	id := tx.ID.String()
@@ -21,7 +21,12 @@ func (c *Chain) own(w *scanner, i int) error {
 			return fmt.Errorf("fee of %s: %w", id, err)
 		}
 		delivered := c.paidOut(w, i, owner)
-		w.out.Included = append(w.out.Included, chain.Inclusion{TxID: id, Failed: !tx.succeeded(), Fee: fee, Delivered: delivered})
+		w.out.Included = append(w.out.Included, chain.Inclusion{
+			TxID:      id,
+			Failed:    !tx.succeeded(),
+			Fee:       fee,
+			Delivered: delivered,
+		})
 		return nil
 	}
 	base := ""
@@ -43,12 +48,19 @@ func (c *Chain) own(w *scanner, i int) error {
 	if err != nil {
 		return fmt.Errorf("transaction %s: %w", id, err)
 	}
-	w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{TxID: id, Base: base, Payments: payments, Failed: !tx.succeeded(), Fee: fee})
+	w.out.ExternalSpends = append(w.out.ExternalSpends, chain.ExternalSpend{
+		TxID:     id,
+		Base:     base,
+		Payments: payments,
+		Failed:   !tx.succeeded(),
+		Fee:      fee,
+	})
 	return nil
 }
 
-// paidOut is what a transaction of ours moved of the token that it calls, by the token's own events; nil where it calls none.
-// What the call returned proves nothing: USDT returns false where it has paid (its transfer has no return statement).
+// paidOut is what a transaction of ours moved of the token that it calls, by the token's own events; nil where it calls
+// none. What the call returned proves nothing: USDT returns false where it has paid (its transfer has no return
+// statement).
 func (c *Chain) paidOut(w *scanner, i int, from address) []chain.Payment {
 	tx := &w.Txs[i]
 	if _, listed := c.tokens[tx.callValue().To]; !listed || !tx.succeeded() {
@@ -62,8 +74,8 @@ func (c *Chain) paidOut(w *scanner, i int, from address) []chain.Payment {
 	return []chain.Payment{}
 }
 
-// outflow is what left the owner of a transaction for other addresses: UTXOs that it paid or sent along with a call, and
-// Transfer events of listed tokens.
+// outflow is what left the owner of a transaction for other addresses: UTXOs that it paid or sent along with a call,
+// and Transfer events of listed tokens.
 func (c *Chain) outflow(w *scanner, i int, from address) ([]chain.Payment, error) {
 	tx := &w.Txs[i]
 	if !tx.succeeded() {
@@ -108,8 +120,8 @@ func (c *Chain) moved(log *event) (token Token, from, to address, amount bursar.
 	return token, from, to, amount, ok
 }
 
-// taken notes tokens that left an address of ours without a transaction of its key: by an allowance, or by the token's issuer.
-// It is an anomaly and no external spend, for a contract says it and no signature of ours.
+// taken notes tokens that left an address of ours without a transaction of its key: by an allowance, or by the token's
+// issuer. It is an anomaly and no external spend, for a contract says it and no signature of ours.
 func (c *Chain) taken(w *scanner, i int, owner address) {
 	if !w.Txs[i].succeeded() {
 		return

@@ -24,23 +24,29 @@ type externalCase struct {
 func externalCases() []externalCase {
 	token := fakeToken.String()
 	spend := func(fee uint64, payments ...chain.Payment) []chain.ExternalSpend {
-		return []chain.ExternalSpend{{TxID: fakeTxID(1, 0), Base: fakeOurs.String(), Payments: payments, Fee: bursar.Units(fee)}}
+		return []chain.ExternalSpend{{TxID: fakeTxID(1, 0), Base: fakeOurs.String(), Payments: payments,
+			Fee: bursar.Units(fee)}}
 	}
 	failed := spend(13_000_000)
 	failed[0].Failed = true
 	call := object{"owner_address": fakeOurs.hex(), "contract_address": fakeContract.hex(), "call_value": 9}
 	return []externalCase{
-		{"a payment", fakeTx{from: fakeOurs, to: fakeStranger, sun: 5, fee: 1_100_000}, spend(1_100_000, paid(fakeStranger, "", 5)), ""},
-		{"a failed call", fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, outcome: "OUT_OF_ENERGY", failed: true, fee: 13_000_000}, failed, ""},
+		{"a payment", fakeTx{from: fakeOurs, to: fakeStranger, sun: 5, fee: 1_100_000},
+			spend(1_100_000, paid(fakeStranger, "", 5)), ""},
+		{"a failed call", fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, outcome: "OUT_OF_ENERGY", failed: true,
+			fee: 13_000_000}, failed, ""},
 		{"coins for a contract", fakeTx{kind: triggerType, value: call, fee: 7}, spend(7, paid(fakeContract, "", 9)), ""},
-		{"tokens, some of them to ourselves and some of a stranger", fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, logs: []any{
-			transferLog(fakeToken, fakeOurs, fakeStranger, 3), transferLog(fakeToken, fakeOurs, fakeStranger, 4),
-			transferLog(fakeToken, fakeOurs, fakeOther, 5), transferLog(fakeToken, fakeOurs, fakeOurs, 6),
-			transferLog(fakeToken, fakeStranger, fakeOther, 8), transferLog(fakeContract, fakeOurs, fakeStranger, 9),
-		}}, spend(0, paid(fakeStranger, token, 7), paid(fakeOther, token, 5)), ""},
-		{"new permissions", fakeTx{kind: "AccountPermissionUpdateContract", value: object{"owner_address": fakeOurs.hex()}}, spend(0), ""},
+		{"tokens, some of them to ourselves and some of a stranger",
+			fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, logs: []any{
+				transferLog(fakeToken, fakeOurs, fakeStranger, 3), transferLog(fakeToken, fakeOurs, fakeStranger, 4),
+				transferLog(fakeToken, fakeOurs, fakeOther, 5), transferLog(fakeToken, fakeOurs, fakeOurs, 6),
+				transferLog(fakeToken, fakeStranger, fakeOther, 8), transferLog(fakeContract, fakeOurs, fakeStranger, 9),
+			}}, spend(0, paid(fakeStranger, token, 7), paid(fakeOther, token, 5)), ""},
+		{"new permissions", fakeTx{kind: "AccountPermissionUpdateContract", value: object{"owner_address": fakeOurs.hex()}},
+			spend(0), ""},
 		{"tokens that are taken from us", fakeTx{kind: triggerType, to: fakeToken, logs: []any{
-			transferLog(fakeToken, fakeOurs, fakeContract, 2_500_000)}}, nil, "2.5 of this token left our address " + fakeOurs.String()},
+			transferLog(fakeToken, fakeOurs, fakeContract,
+				2_500_000)}}, nil, "2.5 of this token left our address " + fakeOurs.String()},
 		{"nothing that is taken from us", fakeTx{kind: triggerType, to: fakeToken, logs: []any{
 			transferLog(fakeToken, fakeOurs, fakeContract, 0)}}, nil, ""},
 	}
@@ -59,7 +65,8 @@ func TestExternalSpendsShowTheirContents(t *testing.T) {
 			if !reflect.DeepEqual(b.ExternalSpends, test.want) {
 				t.Fatalf("got  %+v\nwant %+v", b.ExternalSpends, test.want)
 			}
-			if test.odd == "" && len(b.Anomalies) != 0 || test.odd != "" && (len(b.Anomalies) != 1 || !strings.Contains(b.Anomalies[0].What, test.odd)) {
+			if test.odd == "" && len(b.Anomalies) != 0 ||
+				test.odd != "" && (len(b.Anomalies) != 1 || !strings.Contains(b.Anomalies[0].What, test.odd)) {
 				t.Fatalf("anomalies %+v, want %q", b.Anomalies, test.odd)
 			}
 		})

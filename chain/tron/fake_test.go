@@ -201,13 +201,15 @@ func topicOf(a address) string {
 func transferLog(contract, from, to address, units uint64) object {
 	value := wordOf(bursar.Units(units))
 	return object{
-		"address": contract.hex()[2:], "topics": []any{transferTopic, topicOf(from), topicOf(to)}, "data": hex.EncodeToString(value[:]),
+		"address": contract.hex()[2:], "topics": []any{transferTopic, topicOf(from), topicOf(to)},
+		"data": hex.EncodeToString(value[:]),
 	}
 }
 
 func internalTx(note string, from, to address, values ...any) object {
 	return object{
-		"caller_address": from.hex(), "transferTo_address": to.hex(), "callValueInfo": values, "note": hex.EncodeToString([]byte(note)),
+		"caller_address": from.hex(), "transferTo_address": to.hex(), "callValueInfo": values,
+		"note": hex.EncodeToString([]byte(note)),
 	}
 }
 
@@ -341,7 +343,8 @@ func (f *fake) constant(ask object) any {
 func fakeParameters(forByte, forEnergy int64) object {
 	return object{"chainParameter": []any{
 		object{"key": "getTransactionFee", "value": forByte}, object{"key": "getEnergyFee", "value": forEnergy},
-		object{"key": "getCreateNewAccountFeeInSystemContract", "value": 1_000_000}, object{"key": "getCreateAccountFee", "value": 100_000},
+		object{"key": "getCreateNewAccountFeeInSystemContract", "value": 1_000_000},
+		object{"key": "getCreateAccountFee", "value": 100_000},
 		object{"key": "getAllowMultiSign"}, object{"key": "getNever", "value": -1},
 	}}
 }

@@ -16,9 +16,15 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 	t.Parallel()
 	failure := object{"Error": "class org.tron.core.exception.StoreException : something"}
 	cases := map[string]func(f *fake, b *fakeBlock){
-		"results an object":           func(f *fake, _ *fakeBlock) { f.script["gettransactioninfobyblocknum"] = constant(object{}) },
-		"results null":                func(f *fake, _ *fakeBlock) { f.script["gettransactioninfobyblocknum"] = constant(nil) },
-		"results an error":            func(f *fake, _ *fakeBlock) { f.script["gettransactioninfobyblocknum"] = constant(failure) },
+		"results an object": func(f *fake, _ *fakeBlock) {
+			f.script["gettransactioninfobyblocknum"] = constant(object{})
+		},
+		"results null": func(f *fake, _ *fakeBlock) {
+			f.script["gettransactioninfobyblocknum"] = constant(nil)
+		},
+		"results an error": func(f *fake, _ *fakeBlock) {
+			f.script["gettransactioninfobyblocknum"] = constant(failure)
+		},
 		"half of the results":         func(_ *fake, b *fakeBlock) { b.infos = b.infos[:1] },
 		"one result twice":            func(_ *fake, b *fakeBlock) { b.infos[1] = b.infos[0] },
 		"result of another tx":        func(_ *fake, b *fakeBlock) { b.info(0)["id"] = fakeHash("other") },
@@ -45,7 +51,8 @@ func TestUnsoundBlocksAreErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
-			b := f.add(fakeTx{to: fakeOurs, sun: 7}, fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 5)}})
+			b := f.add(fakeTx{to: fakeOurs, sun: 7},
+				fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 5)}})
 			spoil(f, b)
 			watch := fakeWatch()
 			blocks, err := f.open(t, nil).After(t.Context(), f.at(0), 10, watch)
@@ -182,7 +189,8 @@ func TestAnotherNodeIsAsked(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(first *fake){
 		"no resources": func(first *fake) {
-			first.script["getblock"] = constant(object{"Error": "class java.lang.IllegalAccessException : lack of computing resources"})
+			first.script["getblock"] = constant(object{"Error": "class java.lang.IllegalAccessException : lack of computing " +
+				"resources"})
 		},
 		"another chain": func(first *fake) { first.blocks[0].block["blockID"] = strings.Repeat("0", 63) + "1" },
 		"lags":          func(first *fake) { first.blocks = first.blocks[:3] },

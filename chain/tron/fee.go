@@ -12,8 +12,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// tokenEnergy is what a token payment is quoted at while the hot address holds too little for an estimate: what USDT needs
-// for a holder that is new to it (about 131,000).
+// tokenEnergy is what a token payment is quoted at while the hot address holds too little for an estimate: what USDT
+// needs for a holder that is new to it (about 131,000).
 const tokenEnergy uint64 = 131_000
 
 // tokenBytes is the bandwidth that a token payment takes.
@@ -43,8 +43,8 @@ const (
 	activationNetwork = "getCreateAccountFee"                    // 0.1 TRX in place of bandwidth
 )
 
-// askPrices reads the network's parameters. What the network asks for a byte must be within the configured price, at which
-// unsigned transactions are judged.
+// askPrices reads the network's parameters. What the network asks for a byte must be within the configured price, at
+// which unsigned transactions are judged.
 func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 	var answer parameters
 	if err := post(ctx, s, full, "getchainparameters", map[string]any{}, &answer); err != nil {
@@ -63,8 +63,10 @@ func (c *Chain) askPrices(ctx context.Context, s *rpc.Session) (prices, error) {
 		}
 	}
 	if values[bytePrice] > c.cfg.BytePrice {
-		return prices{}, fmt.Errorf("%w: %d sun for a byte, %d are configured: %w", errTooDear, values[bytePrice], c.cfg.BytePrice,
-			&chain.TooDearError{Fee: bursar.Units(tokenBytes * values[bytePrice]), Limit: bursar.Units(tokenBytes * c.cfg.BytePrice)})
+		return prices{}, fmt.Errorf("%w: %d sun for a byte, %d are configured: %w", errTooDear, values[bytePrice],
+			c.cfg.BytePrice,
+			&chain.TooDearError{Fee: bursar.Units(tokenBytes * values[bytePrice]),
+				Limit: bursar.Units(tokenBytes * c.cfg.BytePrice)})
 	}
 	return prices{energy: values[energyPrice], activation: values[activationPrice] + values[activationNetwork]}, nil
 }
@@ -105,8 +107,9 @@ func (r *Rules) intentOf(payment chain.Payment) (intent, error) {
 	return intent{target: contract, data: transferData(to, payment.Amount)}, nil
 }
 
-// Quote returns the most that an unsigned transaction would cost now: every byte paid for, the energy estimated, a new account activated. A
-// token payment that the hot address cannot make yet, or that no endpoint estimates, is quoted as a usual one.
+// Quote returns the most that an unsigned transaction would cost now: every byte paid for, the energy estimated, a new
+// account activated. A token payment that the hot address cannot make yet, or that no endpoint estimates, is quoted as
+// a usual one.
 func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
 	fee, err := c.quote(ctx, payment)
 	if err != nil {
@@ -142,7 +145,8 @@ func (c *Chain) quote(ctx context.Context, payment chain.Payment) (bursar.Amount
 		return bursar.Amount{}, err
 	}
 	sample := payload{
-		Expiration: now.clock(), Timestamp: now.clock(), FeeLimit: limit, Target: want.target, Amount: want.amount, Data: want.data,
+		Expiration: now.clock(), Timestamp: now.clock(), FeeLimit: limit, Target: want.target, Amount: want.amount,
+		Data: want.data,
 	}
 	return c.fee(sample.encode(), limit)
 }
@@ -182,7 +186,8 @@ func (p prices) activationOf(ctx context.Context, s *rpc.Session, to address) (u
 	return p.activation, nil
 }
 
-// energyLimit prices energy with half of it on top: the receiver may become a new holder, and a busy contract's energy grows.
+// energyLimit prices energy with half of it on top: the receiver may become a new holder, and a busy contract's energy
+// grows.
 func (p prices) energyLimit(energy uint64) (uint64, error) {
 	padded := energy + energy/2
 	if p.energy != 0 && padded > math.MaxInt64/p.energy {
@@ -191,8 +196,8 @@ func (p prices) energyLimit(energy uint64) (uint64, error) {
 	return padded * p.energy, nil
 }
 
-// dryRuns is how often a call must revert before it is taken to fail. Behind one URL there may be several nodes, of which
-// some have not yet seen the tokens that are to be paid; the order of a call that fails is at an end.
+// dryRuns is how often a call must revert before it is taken to fail. Behind one URL there may be several nodes, of
+// which some have not yet seen the tokens that are to be paid; the order of a call that fails is at an end.
 const dryRuns = 6
 
 // estimate asks for the energy of a call. A call that fails can never be paid.

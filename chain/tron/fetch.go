@@ -12,9 +12,9 @@ import (
 
 var errSilent = errors.New("the node shows no internal transactions")
 
-// fetchRange asks for count blocks from a height on, and returns those up to the first that cannot be had. Where s has no
-// room left, other endpoints that are at height top are asked too. One of these that keeps no internal transactions is no
-// help where s keeps them: what contracts sent would be missing, and no hash tells.
+// fetchRange asks for count blocks from a height on, and returns those up to the first that cannot be had. Where s has
+// no room left, other endpoints that are at height top are asked too. One of these that keeps no internal transactions
+// is no help where s keeps them: what contracts sent would be missing, and no hash tells.
 func fetchRange(ctx context.Context, s *rpc.Session, from uint64, count int, top uint64) ([]*delivered, error) {
 	var keeps atomic.Bool // s does
 	silent := make([]bool, count)

@@ -30,7 +30,7 @@ func (everybody) Sent(string) bool { return false }
 // failed transaction arrives.
 func FuzzBlock(f *testing.F) {
 	node := newFake(f)
-	for _, test := range append(coinCases(), tokenCases()...) {
+	for _, test := range append(nativeCases(), tokenCases()...) {
 		b := node.add(test.tx)
 		f.Add(marshal(f, b.block), marshal(f, b.infos))
 	}
@@ -76,7 +76,8 @@ func FuzzParseAddress(f *testing.F) {
 			return
 		}
 		again, err := r.ParseAddress(got.Base)
-		if err != nil || again != got || got.Base != text && addressFrom(t, got.Base).hex() != strings.TrimPrefix(strings.ToLower(text), "0x") {
+		if err != nil || again != got || got.Base != text &&
+			addressFrom(t, got.Base).hex() != strings.TrimPrefix(strings.ToLower(text), "0x") {
 			t.Fatalf("%q becomes %q, then %q, %v", text, got.Base, again.Base, err)
 		}
 	})
@@ -101,7 +102,8 @@ func FuzzInspect(f *testing.F) {
 		if err != nil || !bytes.Equal(again, unsigned) {
 			t.Fatalf("%x is also %x, %v", unsigned, again, err)
 		}
-		if payment := contents.Payments[0]; payment.Contract == "" && p.Data != nil || payment.Contract != "" && p.Amount != 0 {
+		if payment := contents.Payments[0]; payment.Contract == "" && p.Data != nil ||
+			payment.Contract != "" && p.Amount != 0 {
 			t.Fatalf("%+v is paid by %+v", payment, p)
 		}
 	})

@@ -94,8 +94,8 @@ type executed struct {
 	execution
 }
 
-// find returns the header of the block of a view that holds a transaction, or chain.ErrNoBlock. A result with another time
-// than the block at its height stood in a block that was replaced.
+// find returns the header of the block of a view that holds a transaction, or chain.ErrNoBlock. A result with another
+// time than the block at its height stood in a block that was replaced.
 func find(ctx context.Context, s *rpc.Session, v view, id hash) (header, error) {
 	var e executed
 	if err := post(ctx, s, v, "gettransactioninfobyid", map[string]any{"value": id.String()}, &e); err != nil {

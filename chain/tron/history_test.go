@@ -41,15 +41,15 @@ func keeping(t *testing.T, from int) *fake {
 	return f
 }
 
-// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history gone; an
-// endpoint that is away may keep it.
+// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history
+// gone; an endpoint that is away may keep it.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
 	p := soundPayloads()[0]
 	p.Expiration = uint64(fakeTime(10))
 	p.RefBytes, p.RefHash = [2]byte{0, 1}, [8]byte(unhex(t, fakeID(1))[8:16])
 	id := hash(sha256.Sum256(p.encode())).String()
-	draft := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
+	unsigned := chain.UnsignedTx{Bytes: envelopeOf(t, p), Expires: p.Expiration}
 	for name, test := range map[string]struct {
 		first, second int // 0: it is away
 		in            int
@@ -81,11 +81,11 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(c.Close)
-			gone, err := c.Expired(t.Context(), draft, id)
+			gone, err := c.Expired(t.Context(), unsigned, id)
 			if gone != test.gone || (err != nil) != test.fails || errors.Is(err, chain.ErrPruned) != test.pruned {
 				t.Fatalf("expired is %v (%v)", gone, err)
 			}
-			outcome, err := c.Outcome(t.Context(), draft, id)
+			outcome, err := c.Outcome(t.Context(), unsigned, id)
 			want := chain.Outcome{Included: test.in > 0, Dead: test.gone}
 			if test.in > 0 {
 				want.Block = chain.BlockRef{Height: uint64(test.in), Hash: fakeID(test.in)}

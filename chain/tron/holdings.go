@@ -28,8 +28,11 @@ var errTooOld = errors.New("the block is too far back: the node knows present ba
 
 // Holdings reads balances from the newest solidified state, or from the newest state for a block that is not solidified
 // yet, and takes back what the blocks after the given one did: java-tron answers no question about an older state. What
-// other kinds of transactions than payments, tokens and contract calls did in these blocks is not taken back; we make none.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+// other kinds of transactions than payments, tokens and contract calls did in these blocks is not taken back; we make
+// none.
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	q := balanceQuestion{of: make([]address, len(bases))}
 	for i, base := range bases {
 		var err error
@@ -93,7 +96,9 @@ func (q balanceQuestion) answer(ctx context.Context, s *rpc.Session, at chain.Bl
 }
 
 // present reads balances between two looks at the same head, which is not below a height.
-func (q balanceQuestion) present(ctx context.Context, s *rpc.Session, floor uint64) ([]bursar.Amount, chain.BlockRef, error) {
+func (q balanceQuestion) present(
+	ctx context.Context, s *rpc.Session, floor uint64,
+) ([]bursar.Amount, chain.BlockRef, error) {
 	v := solid
 	before, err := newest(ctx, s, v)
 	if err == nil && before.height() < floor {

@@ -19,10 +19,12 @@ func movedBlocks(t testing.TB) *fake {
 	f.add(
 		fakeTx{to: fakeOurs, sun: 300},
 		fakeTx{from: fakeOurs, to: fakeStranger, sun: 40, fee: 6},
-		fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, fee: 9, logs: []any{transferLog(fakeToken, fakeOurs, fakeStranger, 20)}},
+		fakeTx{from: fakeOurs, kind: triggerType, to: fakeToken, fee: 9,
+			logs: []any{transferLog(fakeToken, fakeOurs, fakeStranger, 20)}},
 	)
 	f.add(
-		fakeTx{kind: triggerType, to: fakeContract, sun: 70, internal: []any{internalTx("call", fakeContract, fakeOurs, sunOf(70))}},
+		fakeTx{kind: triggerType, to: fakeContract, sun: 70,
+			internal: []any{internalTx("call", fakeContract, fakeOurs, sunOf(70))}},
 		fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 33)}},
 		fakeTx{to: fakeOurs, sun: 5000, outcome: "FAILED", failed: true},
 	)
@@ -34,8 +36,8 @@ func movedBlocks(t testing.TB) *fake {
 func TestHoldingsRewind(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		solid, at     int
-		coins, tokens uint64
+		solid, at      int
+		native, tokens uint64
 	}{
 		"solidified":                  {6, 6, 1000, 50},
 		"one block back":              {6, 5, 930, 17},
@@ -51,8 +53,8 @@ func TestHoldingsRewind(t *testing.T) {
 			bases := []string{fakeStranger.String(), fakeOurs.String()}
 			f.give(fakeStranger, 10_000, 10_000)
 			got, err := c.Holdings(t.Context(), bases, "", f.at(test.at))
-			if err != nil || len(got) != 2 || got[1] != bursar.Units(test.coins) {
-				t.Fatalf("coins %v, %v, want %d", got, err, test.coins)
+			if err != nil || len(got) != 2 || got[1] != bursar.Units(test.native) {
+				t.Fatalf("coins %v, %v, want %d", got, err, test.native)
 			}
 			got, err = c.Holdings(t.Context(), bases[1:], fakeToken.String(), f.at(test.at))
 			if err != nil || !reflect.DeepEqual(got, []bursar.Amount{bursar.Units(test.tokens)}) {

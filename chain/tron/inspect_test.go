@@ -9,12 +9,13 @@ import (
 
 // soundPayloads are what drafts hold.
 func soundPayloads() []payload {
-	base := payload{RefBytes: [2]byte{1, 2}, RefHash: [8]byte{3}, Expiration: 1_700_000_060_000, Timestamp: 1_700_000_000_000, Owner: fakeOurs}
-	coins, activating, tokens := base, base, base
-	coins.Target, coins.Amount = fakeOther, 5
+	base := payload{RefBytes: [2]byte{1, 2}, RefHash: [8]byte{3}, Expiration: 1_700_000_060_000,
+		Timestamp: 1_700_000_000_000, Owner: fakeOurs}
+	native, activating, tokens := base, base, base
+	native.Target, native.Amount = fakeOther, 5
 	activating.Target, activating.Amount, activating.FeeLimit = fakeOther, 1<<40, 1_100_000
 	tokens.Target, tokens.Data, tokens.FeeLimit = fakeToken, transferData(fakeOther, bursar.Units(7)), 9_000_000
-	return []payload{coins, activating, tokens}
+	return []payload{native, activating, tokens}
 }
 
 func envelopeOf(t testing.TB, p payload) []byte {
@@ -34,7 +35,7 @@ func TestInspectRefusesPayloads(t *testing.T) {
 			t.Fatalf("sound payload %d: %v", i, err)
 		}
 	}
-	for name, spoil := range map[string]func(coins, tokens *payload) *payload{
+	for name, spoil := range map[string]func(native, tokens *payload) *payload{
 		"nothing paid":       func(c, _ *payload) *payload { c.Amount = 0; return c },
 		"to the payer":       func(c, _ *payload) *payload { c.Target = c.Owner; return c },
 		"to nobody":          func(c, _ *payload) *payload { c.Target = address{}; return c },
@@ -60,8 +61,9 @@ func TestInspectRefusesPayloads(t *testing.T) {
 func TestInspectRefusesEncodings(t *testing.T) {
 	t.Parallel()
 	all := soundPayloads()
-	coins := all[0]
-	body := message(nil).bytes(paysOwner, coins.Owner.bytes()).bytes(paysTo, coins.Target.bytes()).number(paysAmount, coins.Amount)
+	native := all[0]
+	body := message(nil).bytes(paysOwner, native.Owner.bytes()).bytes(paysTo, native.Target.bytes()).number(paysAmount,
+		native.Amount)
 	parameter := func(body message) message {
 		return message(nil).bytes(anyType, []byte(typePrefix+transferType)).bytes(anyValue, body)
 	}
@@ -69,33 +71,36 @@ func TestInspectRefusesEncodings(t *testing.T) {
 		return message(nil).number(contractKind, transferKind).bytes(contractParameter, parameter)
 	}
 	whole := func(contracts ...message) message {
-		m := message(nil).bytes(rawRefBytes, coins.RefBytes[:]).bytes(rawRefHash, coins.RefHash[:]).number(rawExpiration, coins.Expiration)
+		m := message(nil).bytes(rawRefBytes, native.RefBytes[:]).bytes(rawRefHash, native.RefHash[:]).number(rawExpiration,
+			native.Expiration)
 		for _, c := range contracts {
 			m = m.bytes(rawContract, c)
 		}
-		return m.number(rawTimestamp, coins.Timestamp)
+		return m.number(rawTimestamp, native.Timestamp)
 	}
 	right := contract(parameter(body))
 	if _, err := decodePayload(whole(right)); err != nil {
 		t.Fatalf("the right one: %v", err)
 	}
 	for name, raw := range map[string]message{
-		"empty":                  nil,
-		"no contract":            whole(),
-		"two contracts":          whole(right, right),
-		"a permission id":        whole(contract(parameter(body)).number(5, 2)),
-		"a provider":             whole(contract(parameter(body)).bytes(3, []byte("x"))),
-		"a contract name":        whole(contract(parameter(body)).bytes(4, []byte("x"))),
-		"an unknown field":       whole(right).number(99, 1),
-		"a memo":                 whole(right).bytes(10, []byte("x")),
-		"scripts":                whole(right).bytes(12, []byte("x")),
-		"a block number":         whole(right).number(3, 1),
-		"another kind":           whole(message(nil).number(contractKind, 2).bytes(contractParameter, parameter(body))),
-		"another type's name":    whole(contract(message(nil).bytes(anyType, []byte(typePrefix+triggerType)).bytes(anyValue, body))),
+		"empty":            nil,
+		"no contract":      whole(),
+		"two contracts":    whole(right, right),
+		"a permission id":  whole(contract(parameter(body)).number(5, 2)),
+		"a provider":       whole(contract(parameter(body)).bytes(3, []byte("x"))),
+		"a contract name":  whole(contract(parameter(body)).bytes(4, []byte("x"))),
+		"an unknown field": whole(right).number(99, 1),
+		"a memo":           whole(right).bytes(10, []byte("x")),
+		"scripts":          whole(right).bytes(12, []byte("x")),
+		"a block number":   whole(right).number(3, 1),
+		"another kind":     whole(message(nil).number(contractKind, 2).bytes(contractParameter, parameter(body))),
+		"another type's name": whole(contract(message(nil).bytes(anyType, []byte(typePrefix+triggerType)).bytes(anyValue,
+			body))),
 		"a type without a name":  whole(contract(message(nil).bytes(anyValue, body))),
 		"more in the body":       whole(contract(parameter(append(body, message(nil).number(4, 1)...)))),
 		"the body's fields anew": whole(contract(parameter(append(body, body...)))),
-		"another prefix":         whole(contract(parameter(message(nil).bytes(paysOwner, append([]byte{0xa0}, coins.Owner[:]...)).bytes(paysTo, coins.Target.bytes()).number(paysAmount, 1)))),
+		"another prefix": whole(contract(parameter(message(nil).bytes(paysOwner,
+			append([]byte{0xa0}, native.Owner[:]...)).bytes(paysTo, native.Target.bytes()).number(paysAmount, 1)))),
 		"a longer number":        append(whole(right), 0x90, 0x01, 0x80, 0x00),
 		"another order":          append(message(nil).number(rawTimestamp, 5), whole(right)...),
 		"a fixed number":         append(whole(right), 0x95, 0x01, 1, 2, 3, 4),
@@ -108,23 +113,23 @@ func TestInspectRefusesEncodings(t *testing.T) {
 	}
 }
 
-// TestClaimIsTheID: the claim, the digest and the transaction's id are one.
-func TestClaimIsTheID(t *testing.T) {
+// TestTheReservationIsTheID: the claim, the digest and the transaction's id are one.
+func TestTheReservationIsTheID(t *testing.T) {
 	t.Parallel()
 	f := paying(t, 0, 0)
 	c := f.open(t, nil)
-	draft, tx := signed(t, f, c)
-	if draft.Reservations[0] != "tx/"+tx.TxID {
-		t.Fatalf("claims %q of %s", draft.Reservations, tx.TxID)
+	unsigned, tx := signed(t, f, c)
+	if unsigned.Reservations[0] != "tx/"+tx.TxID {
+		t.Fatalf("claims %q of %s", unsigned.Reservations, tx.TxID)
 	}
-	if got := uint64(len(tx.Raw)) + resultSize; got != size(draftRaw(t, draft)) {
+	if got := uint64(len(tx.Raw)) + resultSize; got != size(rawOf(t, unsigned)) {
 		t.Fatalf("size %d", got)
 	}
 }
 
-func draftRaw(t testing.TB, draft chain.UnsignedTx) []byte {
+func rawOf(t testing.TB, unsigned chain.UnsignedTx) []byte {
 	t.Helper()
-	e, _, err := unpack(draft.Bytes)
+	e, _, err := unpack(unsigned.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}

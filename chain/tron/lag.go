@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// patience is how long a node may lack a block that it says to have. Behind a load balancer another node has answered, which
-// has not received it yet: that is no news, and no fault of the endpoint. What lasts longer is a node that never shows it.
+// patience is how long a node may lack a block that it says to have. Behind a load balancer another node has answered,
+// which has not received it yet: that is no news, and no fault of the endpoint. What lasts longer is a node that never
+// shows it.
 const patience = 10 * time.Second
 
 // fresh is how many blocks below the newest another node behind a load balancer may lack. More is no lag.

@@ -8,7 +8,8 @@ import (
 	"github.com/bursar/bursar/chain/rpc/push/pushtest"
 )
 
-// java-tron's queue publishes two parts: the trigger's name, and JSON (java-tron 4.8, EventPluginLoader.publishTrigger).
+// java-tron's queue publishes two parts: the trigger's name, and JSON (java-tron 4.8,
+// EventPluginLoader.publishTrigger).
 func TestListenHearsTriggers(t *testing.T) {
 	t.Parallel()
 	p, err := pushtest.Publish(t.Context(), "127.0.0.1:0")

@@ -28,7 +28,7 @@ func (m *movements) add(side map[address]bursar.Amount, a address, amount bursar
 
 func (m *movements) block(b *delivered) error {
 	for i := range b.Txs {
-		step := m.coins
+		step := m.native
 		if m.token != nil {
 			step = m.tokens
 		}
@@ -59,8 +59,8 @@ func (m *movements) tokens(tx *transaction, e *execution) error {
 	return nil
 }
 
-// coins follows fees, plain payments, what calls bring to contracts, and what contracts send.
-func (m *movements) coins(tx *transaction, e *execution) error {
+// native follows fees, plain payments, what calls bring to contracts, and what contracts send.
+func (m *movements) native(tx *transaction, e *execution) error {
 	fee, err := e.Fee.amount()
 	if err != nil {
 		return err

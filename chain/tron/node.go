@@ -31,9 +31,11 @@ func (f failure) failed() error {
 
 var errAnswer = errors.New("the node answered an error")
 
-// post asks one view. A failure puts the endpoint into a cool-down: what is asked here is well formed, so it speaks of the node's health
-// ("lack of computing resources", a store that is broken), and another one may answer.
-func post[T interface{ failed() error }](ctx context.Context, s *rpc.Session, v view, method string, ask any, out *T) error {
+// post asks one view. A failure puts the endpoint into a cool-down: what is asked here is well formed, so it speaks of
+// the node's health ("lack of computing resources", a store that is broken), and another one may answer.
+func post[T interface{ failed() error }](
+	ctx context.Context, s *rpc.Session, v view, method string, ask any, out *T,
+) error {
 	if err := s.Post(ctx, "/"+string(v)+"/"+method, ask, out); err != nil {
 		return err
 	}

@@ -50,12 +50,13 @@ func (p *payload) encode() []byte {
 	}
 	parameter := message(nil).bytes(anyType, []byte(typePrefix+name)).bytes(anyValue, body)
 	contract := message(nil).number(contractKind, kind).bytes(contractParameter, parameter)
-	return message(nil).bytes(rawRefBytes, p.RefBytes[:]).bytes(rawRefHash, p.RefHash[:]).number(rawExpiration, p.Expiration).
+	return message(nil).bytes(rawRefBytes, p.RefBytes[:]).bytes(rawRefHash, p.RefHash[:]).number(rawExpiration,
+		p.Expiration).
 		bytes(rawContract, contract).number(rawTimestamp, p.Timestamp).number(rawFeeLimit, p.FeeLimit)
 }
 
-// decodePayload reads what encode wrote. It takes nothing else: whatever it does not know is lost in the payload, and then
-// the payload's own encoding differs from the bytes.
+// decodePayload reads what encode wrote. It takes nothing else: whatever it does not know is lost in the payload, and
+// then the payload's own encoding differs from the bytes.
 func decodePayload(raw []byte) (p payload, err error) {
 	f, err := readFields(raw)
 	if err != nil {

@@ -34,8 +34,8 @@ func (m message) bytes(field int, value []byte) message {
 	return append(m, value...)
 }
 
-// fields is a message that is read: the values by field number. A field that is there twice is an error, and so is a wire
-// type that no payment has.
+// fields is a message that is read: the values by field number. A field that is there twice is an error, and so is a
+// wire type that no payment has.
 type fields struct {
 	numbers map[int]uint64
 	strings map[int][]byte

@@ -53,7 +53,8 @@ func TestEndpointsAreReadOneByOne(t *testing.T) {
 		t.Error("an endpoint that is not configured has a head")
 	}
 	behind.blocks[1].infos = nil
-	if _, err := c.BlockOn(t.Context(), endpoints[1].Name, 1, fakeWatch()); err == nil || errors.Is(err, chain.ErrNoBlock) {
+	if _, err := c.BlockOn(t.Context(), endpoints[1].Name, 1, fakeWatch()); err == nil ||
+		errors.Is(err, chain.ErrNoBlock) {
 		t.Errorf("a block without results: %v", err)
 	}
 }

@@ -37,8 +37,8 @@ func recordedAnswers(t *testing.T) recorded {
 	return r
 }
 
-// recordedBlock puts all recorded transactions into one block. What is not recorded of them is what every result has, and the
-// block's height and time. The documentation shortens some ids.
+// recordedBlock puts all recorded transactions into one block. What is not recorded of them is what every result has,
+// and the block's height and time. The documentation shortens some ids.
 func recordedBlock(t *testing.T, f *fake) (kinds map[string]object) {
 	t.Helper()
 	var list []any
@@ -68,12 +68,14 @@ func recordedBlock(t *testing.T, f *fake) (kinds map[string]object) {
 	return kinds
 }
 
-// Every kind of contract that there is passes, and plain payments arrive; TRC-10 tokens and calls of contracts bring nothing.
+// Every kind of contract that there is passes, and plain payments arrive; TRC-10 tokens and calls of contracts bring
+// nothing.
 func TestRecordedTransactions(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	kinds := recordedBlock(t, f)
-	if len(kinds) < 30 || kinds["TransferAssetContract"] == nil || kinds[triggerType] == nil || kinds["DelegateResourceContract"] == nil {
+	if len(kinds) < 30 || kinds["TransferAssetContract"] == nil || kinds[triggerType] == nil ||
+		kinds["DelegateResourceContract"] == nil {
 		t.Fatalf("%d kinds are recorded", len(kinds))
 	}
 	var payee, holder, caller address
@@ -102,7 +104,8 @@ func TestRecordedAnswers(t *testing.T) {
 	t.Parallel()
 	r := recordedAnswers(t)
 	var h header
-	if err := jsonv2.Unmarshal(r.Header.Answer, &h); err != nil || h.check() != nil || h.height() != 66_987_565 || h.clock() != 1_777_445_121_000 {
+	if err := jsonv2.Unmarshal(r.Header.Answer, &h); err != nil || h.check() != nil || h.height() != 66_987_565 ||
+		h.clock() != 1_777_445_121_000 {
 		t.Errorf("the header is %+v, %v", h, err)
 	}
 	f := newFake(t)
@@ -130,13 +133,17 @@ func TestRecordedUSDT(t *testing.T) {
 		"topics": []any{transferTopic, "00000000000000000000000025a51e3e65287539b8d4eb559cbca4488a08bb00",
 			"0000000000000000000000009dc5da2b3c502661c8448ba88bacf7f0b22272ad"},
 	}}})
-	b.info(0)["receipt"] = object{"result": "SUCCESS", "energy_penalty_total": 100635, "energy_usage": 130285, "energy_usage_total": 130285, "net_usage": 345}
+	b.info(0)["receipt"] = object{"result": "SUCCESS", "energy_penalty_total": 100635, "energy_usage": 130285,
+		"energy_usage_total": 130285, "net_usage": 345}
 	b.info(0)["contract_address"] = token.hex()
-	blocks, err := f.open(t, func(cfg *Config) { cfg.Tokens = Mainnet().Tokens }).After(t.Context(), f.at(0), 5, chaintest.NewWatch(to.String()))
+	blocks, err := f.open(t, func(cfg *Config) {
+		cfg.Tokens = Mainnet().Tokens
+	}).After(t.Context(), f.at(0), 5, chaintest.NewWatch(to.String()))
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
 		t.Fatalf("read %+v, %v", blocks, err)
 	}
-	if got := blocks[0].Transfers[0]; got.Contract != token.String() || got.Amount != bursar.Units(160_101) || got.Address.Base != to.String() {
+	if got := blocks[0].Transfers[0]; got.Contract != token.String() || got.Amount != bursar.Units(160_101) ||
+		got.Address.Base != to.String() {
 		t.Errorf("it brought %+v", got)
 	}
 }

@@ -42,8 +42,8 @@ func NewRules(cfg Config) (*Rules, error) {
 	return r, nil
 }
 
-// Check is rpc.Config.Check: the node must have the configured block 0, a *rpc.WrongChainError otherwise. Tokens are no part
-// of it: CheckAssets judges them one by one, for a node as it comes answers no constant call.
+// Check is rpc.Config.Check: the node must have the configured block 0, a *rpc.WrongChainError otherwise. Tokens are no
+// part of it: CheckAssets judges them one by one, for a node as it comes answers no constant call.
 func (r *Rules) Check(ctx context.Context, s *rpc.Session) error {
 	genesis, err := headerAt(ctx, s, full, 0)
 	if err != nil {

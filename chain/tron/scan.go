@@ -115,8 +115,9 @@ func (w *scanner) internals(i int) error {
 	return nil
 }
 
-// moving are the kinds of internal transactions that bring UTXOs to transferTo_address (java-tron, actuator/…/Program.java).
-// Others, such as freezing or delegating resources, name an address and an amount and move nothing to it.
+// moving are the kinds of internal transactions that bring UTXOs to transferTo_address (java-tron,
+// actuator/…/Program.java). Others, such as freezing or delegating resources, name an address and an amount and move
+// nothing to it.
 var moving = map[string]bool{"call": true, "create": true, "suicide": true}
 
 // moved returns what an internal transaction delivered: nothing when it was rejected, is of another kind, or carries

@@ -13,7 +13,8 @@ import (
 
 // want is a transfer that is expected of the block's only transaction.
 func want(output uint32, to address, units uint64, contract ...address) chain.Transfer {
-	t := chain.Transfer{TxID: fakeTxID(1, 0), Output: output, Address: bursar.Address{Base: to.String()}, Amount: bursar.Units(units)}
+	t := chain.Transfer{TxID: fakeTxID(1, 0), Output: output, Address: bursar.Address{Base: to.String()},
+		Amount: bursar.Units(units)}
 	if len(contract) > 0 {
 		t.Contract = contract[0].String()
 	}
@@ -28,8 +29,8 @@ type scanCase struct {
 
 func rejected(o object) object { o["rejected"] = true; return o }
 
-// coinCases are payments of UTXOs and what is delivered of them.
-func coinCases() []scanCase {
+// nativeCases are payments of UTXOs and what is delivered of them.
+func nativeCases() []scanCase {
 	ours, other, stranger, contract := fakeOurs, fakeOther, fakeStranger, fakeContract
 	through := func(steps ...any) fakeTx { return fakeTx{kind: triggerType, to: contract, sun: 100, internal: steps} }
 	failed := through(internalTx("call", contract, ours, sunOf(5)))
@@ -42,28 +43,39 @@ func coinCases() []scanCase {
 		{"an outcome nobody knows", fakeTx{to: ours, sun: 7, outcome: "SOMETHING_NEW"}, nil},
 		{"to oneself", fakeTx{to: ours, from: ours, sun: 7}, nil},
 		{"nothing", fakeTx{to: ours}, nil},
-		{"in small letters of another case", fakeTx{value: object{"owner_address": stranger.hex(), "to_address": upper(ours), "amount": 3}},
+		{"in small letters of another case",
+			fakeTx{value: object{"owner_address": stranger.hex(), "to_address": upper(ours), "amount": 3}},
 			[]chain.Transfer{want(0, ours, 3)}},
 		{"by a contract", through(internalTx("call", contract, ours, sunOf(5))), []chain.Transfer{want(1, ours, 5)}},
-		{"by a contract, several", through(internalTx("call", contract, ours, sunOf(5)), internalTx("call", contract, stranger, sunOf(1)),
+		{"by a contract, several", through(internalTx("call", contract, ours, sunOf(5)),
+			internalTx("call", contract, stranger, sunOf(1)),
 			internalTx("call", contract, ours, sunOf(6)), internalTx("call", contract, other, sunOf(7))),
 			[]chain.Transfer{want(1, ours, 5), want(3, ours, 6), want(4, other, 7)}},
-		{"by the end of a contract", through(internalTx("suicide", contract, ours, sunOf(5))), []chain.Transfer{want(1, ours, 5)}},
-		{"rejected", through(rejected(internalTx("call", contract, ours, sunOf(5))), internalTx("call", contract, ours, sunOf(6))),
+		{"by the end of a contract", through(internalTx("suicide", contract, ours, sunOf(5))),
+			[]chain.Transfer{want(1, ours, 5)}},
+		{"rejected", through(rejected(internalTx("call", contract, ours, sunOf(5))),
+			internalTx("call", contract, ours, sunOf(6))),
 			[]chain.Transfer{want(2, ours, 6)}},
 		{"a failed call", failed, nil},
 		{"a call without value", through(internalTx("call", contract, ours, object{})), nil},
-		{"TRC-10 by a contract", through(internalTx("call", contract, ours, object{"callValue": 9, "tokenId": "1002000"})), nil},
-		{"coins beside TRC-10", through(internalTx("call", contract, ours, sunOf(4), object{"callValue": 9, "tokenId": "1002000"})),
+		{"TRC-10 by a contract", through(internalTx("call", contract, ours, object{"callValue": 9, "tokenId": "1002000"})),
+			nil},
+		{"coins beside TRC-10", through(internalTx("call", contract, ours, sunOf(4),
+			object{"callValue": 9, "tokenId": "1002000"})),
 			[]chain.Transfer{want(1, ours, 4)}},
 		{"resources delegated to us", through(internalTx("delegateResourceOfEnergy", contract, ours, sunOf(5))), nil},
 		{"frozen for us", through(internalTx("freezeForEnergy", contract, ours, sunOf(5))), nil},
-		{"a note that is no text", through(object{"transferTo_address": ours.hex(), "callValueInfo": []any{sunOf(5)}, "note": "zz"}), nil},
-		{"to no address", through(object{"transferTo_address": "41", "callValueInfo": []any{sunOf(5)}, "note": "63616c6c"}), nil},
+		{"a note that is no text",
+			through(object{"transferTo_address": ours.hex(), "callValueInfo": []any{sunOf(5)}, "note": "zz"}), nil},
+		{"to no address", through(object{"transferTo_address": "41", "callValueInfo": []any{sunOf(5)}, "note": "63616c6c"}),
+			nil},
 		{"TRC-10 named like a coin", fakeTx{kind: "TransferAssetContract", value: object{
-			"asset_name": hex.EncodeToString([]byte("USDT")), "owner_address": stranger.hex(), "to_address": ours.hex(), "amount": 1_000_000}}, nil},
-		{"a kind nobody knows", fakeTx{kind: "SomethingNewContract", value: object{"to_address": ours.hex(), "amount": 5, "deep": []any{object{}}}}, nil},
-		{"a kind without a value", fakeTx{kind: "ShieldedTransferContract", value: object{"spend_description": []any{}}}, nil},
+			"asset_name": hex.EncodeToString([]byte("USDT")), "owner_address": stranger.hex(), "to_address": ours.hex(),
+			"amount": 1_000_000}}, nil},
+		{"a kind nobody knows", fakeTx{kind: "SomethingNewContract",
+			value: object{"to_address": ours.hex(), "amount": 5, "deep": []any{object{}}}}, nil},
+		{"a kind without a value", fakeTx{kind: "ShieldedTransferContract", value: object{"spend_description": []any{}}},
+			nil},
 	}
 }
 
@@ -91,7 +103,8 @@ func tokenCases() []scanCase {
 	failed.outcome, failed.failed = "REVERT", true
 	return []scanCase{
 		{"a token", called(transferLog(token, stranger, ours, 5)), []chain.Transfer{want(0, ours, 5, token)}},
-		{"several", called(transferLog(token, stranger, ours, 5), transferLog(token, stranger, stranger, 6), transferLog(token, stranger, ours, 5)),
+		{"several", called(transferLog(token, stranger, ours, 5), transferLog(token, stranger, stranger, 6),
+			transferLog(token, stranger, ours, 5)),
 			[]chain.Transfer{want(0, ours, 5, token), want(2, ours, 5, token)}},
 		{"another contract of the same name", called(transferLog(fakeContract, stranger, ours, 5)), nil},
 		{"a failed transaction", failed, nil},
@@ -105,16 +118,19 @@ func tokenCases() []scanCase {
 		{"no data", spoilt(func(o object) { delete(o, "data") }), nil},
 		{"longer data", spoilt(func(o object) { o["data"] = o["data"].(string) + o["data"].(string) }), nil},
 		{"more than all money", spoilt(func(o object) { o["data"] = "ff" + o["data"].(string)[2:] }), nil},
-		{"call data alone", fakeTx{kind: triggerType, value: object{"owner_address": stranger.hex(), "contract_address": token.hex(),
-			"data": hex.EncodeToString(transferData(ours, bursar.Units(5)))}}, nil},
+		{"call data alone", fakeTx{kind: triggerType,
+			value: object{"owner_address": stranger.hex(), "contract_address": token.hex(),
+				"data": hex.EncodeToString(transferData(ours, bursar.Units(5)))}}, nil},
 		{"an address that is none", spoilt(func(o object) { o["address"] = "zz" }), nil},
-		{"an address behind 41", spoilt(func(o object) { o["address"] = token.hex() }), []chain.Transfer{want(0, ours, 5, token)}},
+		{"an address behind 41", spoilt(func(o object) {
+			o["address"] = token.hex()
+		}), []chain.Transfer{want(0, ours, 5, token)}},
 	}
 }
 
 func TestDelivered(t *testing.T) {
 	t.Parallel()
-	for _, test := range append(coinCases(), tokenCases()...) {
+	for _, test := range append(nativeCases(), tokenCases()...) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
@@ -134,7 +150,7 @@ func TestDelivered(t *testing.T) {
 	}
 }
 
-func TestOwnAndForeign(t *testing.T) {
+func TestOwnAndExternal(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add(
@@ -147,14 +163,16 @@ func TestOwnAndForeign(t *testing.T) {
 	watch.AddSent(fakeTxID(1, 0), fakeTxID(1, 1))
 	block := f.after(t, f.open(t, nil), watch)[0]
 	included := []chain.Inclusion{
-		{TxID: fakeTxID(1, 0), Fee: bursar.Units(1_100_000)}, {TxID: fakeTxID(1, 1), Failed: true, Fee: bursar.Units(13_000_000)},
+		{TxID: fakeTxID(1, 0), Fee: bursar.Units(1_100_000)},
+		{TxID: fakeTxID(1, 1), Failed: true, Fee: bursar.Units(13_000_000)},
 	}
 	if !reflect.DeepEqual(block.Included, included) {
 		t.Fatalf("included %+v, want %+v", block.Included, included)
 	}
-	foreign := []chain.ExternalSpend{{TxID: fakeTxID(1, 2), Base: fakeOther.String()}} // it moves nothing, and is alarming all the same
-	if !reflect.DeepEqual(block.ExternalSpends, foreign) {
-		t.Fatalf("foreign %+v, want %+v", block.ExternalSpends, foreign)
+	external := []chain.ExternalSpend{{TxID: fakeTxID(1, 2),
+		Base: fakeOther.String()}} // it moves nothing, and is alarming all the same
+	if !reflect.DeepEqual(block.ExternalSpends, external) {
+		t.Fatalf("foreign %+v, want %+v", block.ExternalSpends, external)
 	}
 }
 
@@ -162,7 +180,8 @@ func TestOwnAndForeign(t *testing.T) {
 func TestResultsInAnotherOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	b := f.add(fakeTx{to: fakeOurs, sun: 1}, fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 2)}})
+	b := f.add(fakeTx{to: fakeOurs, sun: 1},
+		fakeTx{kind: triggerType, to: fakeToken, logs: []any{transferLog(fakeToken, fakeStranger, fakeOurs, 2)}})
 	b.infos[0], b.infos[1] = b.infos[1], b.infos[0]
 	got := f.after(t, f.open(t, nil), fakeWatch())[0].Transfers
 	if len(got) != 2 || got[0].TxID != fakeTxID(1, 0) || got[1].TxID != fakeTxID(1, 1) || got[1].Contract == "" {
@@ -196,11 +215,12 @@ func (w *countingWatch) Pays(base string) bool {
 	return w.Watch.Pays(base)
 }
 
-// TestOddTokenEventsAreTold: an event of a listed token that no standard knows is credited to nobody and shown to the
-// operator; what is merely not ours is no anomaly.
-func TestOddTokenEventsAreTold(t *testing.T) {
+// TestAnomalousTokenEventsAreReported: an event of a listed token that no standard knows is credited to nobody and
+// shown to the operator; what is merely not ours is no anomaly.
+func TestAnomalousTokenEventsAreReported(t *testing.T) {
 	t.Parallel()
-	odd := []string{"too few topics", "too many topics", "a topic that is no address", "a topic behind 41", "no data", "longer data", "more than all money"}
+	odd := []string{"too few topics", "too many topics", "a topic that is no address", "a topic behind 41", "no data",
+		"longer data", "more than all money"}
 	for _, test := range tokenCases() {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -208,9 +228,10 @@ func TestOddTokenEventsAreTold(t *testing.T) {
 			f.add(test.tx)
 			var want []chain.Anomaly
 			if slices.Contains(odd, test.name) {
-				want = []chain.Anomaly{{TxID: fakeTxID(1, 0), Contract: fakeToken.String(), What: oddEvent}}
+				want = []chain.Anomaly{{TxID: fakeTxID(1, 0), Contract: fakeToken.String(), What: unknownEvent}}
 			}
-			if blocks := f.after(t, f.open(t, nil), fakeWatch()); len(blocks) != 1 || !reflect.DeepEqual(blocks[0].Anomalies, want) {
+			if blocks := f.after(t, f.open(t, nil), fakeWatch()); len(blocks) != 1 ||
+				!reflect.DeepEqual(blocks[0].Anomalies, want) {
 				t.Fatalf("got %+v, want %+v", blocks, want)
 			}
 		})

@@ -35,28 +35,31 @@ func newBlockServer(b *testing.B, count int) *blockServer {
 			step := internalTx("call", fakeContract, fakeStranger, sunOf(5))
 			txs = append(txs, fakeTx{from: fakeContract, to: to, sun: 5},
 				fakeTx{from: fakeStranger, kind: triggerType, to: fakeToken, logs: log()},
-				fakeTx{from: fakeStranger, kind: triggerType, to: fakeToken, logs: slices.Repeat(log(), 8), internal: slices.Repeat([]any{step}, 5)})
+				fakeTx{from: fakeStranger, kind: triggerType, to: fakeToken, logs: slices.Repeat(log(), 8),
+					internal: slices.Repeat([]any{step}, 5)})
 		}
 		if height == 0 {
 			txs = nil
 		}
 		made := blockOf(height, txs...)
 		made.fill()
-		s.headers = append(s.headers, encoded(b, object{"blockID": made.block["blockID"], "block_header": made.block["block_header"]}))
+		s.headers = append(s.headers,
+			encoded(b, object{"blockID": made.block["blockID"], "block_header": made.block["block_header"]}))
 		s.blocks, s.infos = append(s.blocks, encoded(b, made.block)), append(s.infos, encoded(b, made.infos))
 	}
 	return s
 }
 
-// fill adds what java-tron tells besides (4.8, Util.printTransactionToJSON, TransactionInfo): it is not used, and read all the
-// same.
+// fill adds what java-tron tells besides (4.8, Util.printTransactionToJSON, TransactionInfo): it is not used, and read
+// all the same.
 func (b *fakeBlock) fill() {
 	for i, info := range b.infos {
 		tx := b.tx(i)
 		tx["signature"] = []any{strings.Repeat("5a", 65)}
 		tx["raw_data_hex"] = strings.Repeat("0a", 211)
 		raw := tx["raw_data"].(object)
-		raw["ref_block_bytes"], raw["ref_block_hash"], raw["expiration"], raw["timestamp"], raw["fee_limit"] = "a1b2", "0102030405060708", fakeStart, fakeStart, 30_000_000
+		raw["ref_block_bytes"], raw["ref_block_hash"], raw["expiration"], raw["timestamp"], raw["fee_limit"] = "a1b2",
+			"0102030405060708", fakeStart, fakeStart, 30_000_000
 		contract := raw["contract"].([]any)[0].(object)
 		parameter := contract["parameter"].(object)
 		parameter["type_url"] = "type.googleapis.com/protocol." + contract["type"].(string)
@@ -65,7 +68,8 @@ func (b *fakeBlock) fill() {
 		}
 		result := info.(object)
 		result["contractResult"], result["contract_address"] = []any{strings.Repeat("00", 32)}, fakeToken.hex()
-		result["receipt"] = object{"energy_usage": 31_895, "energy_usage_total": 64_285, "net_usage": 345, "result": "SUCCESS", "energy_penalty_total": 49_635}
+		result["receipt"] = object{"energy_usage": 31_895, "energy_usage_total": 64_285, "net_usage": 345,
+			"result": "SUCCESS", "energy_penalty_total": 49_635}
 		for _, step := range items(result["internal_transactions"]) {
 			step.(object)["hash"] = fakeHash("internal", i)
 			step.(object)["extra"] = ""

@@ -53,11 +53,11 @@ func readTransfer(data []byte) (to address, amount bursar.Amount, ok bool) {
 	return address(data[4+12 : 4+32]), amount, err == nil
 }
 
-// oddEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
-const oddEvent = "a Transfer event in an unknown form"
+// unknownEvent is said of a Transfer event with other topics or data than two addresses and 128 bits of value.
+const unknownEvent = "a Transfer event in an unknown form"
 
-// logs adds the Transfer events of listed tokens in one successful transaction. Their value counts, whatever was asked to
-// be moved: a token may keep a fee. An event of a listed contract in another form is an anomaly.
+// logs adds the Transfer events of listed tokens in one successful transaction. Their value counts, whatever was asked
+// to be moved: a token may keep a fee. An event of a listed contract in another form is an anomaly.
 func (c *Chain) logs(w *scanner, i int) {
 	e := &w.executions[i]
 	for place := range e.Logs {
@@ -69,7 +69,8 @@ func (c *Chain) logs(w *scanner, i int) {
 		}
 		_, to, amount, ok := log.transfer()
 		if !ok {
-			w.out.Anomalies = append(w.out.Anomalies, chain.Anomaly{TxID: e.ID.String(), Contract: token.Contract, What: oddEvent})
+			w.out.Anomalies = append(w.out.Anomalies,
+				chain.Anomaly{TxID: e.ID.String(), Contract: token.Contract, What: unknownEvent})
 			continue
 		}
 		if base := w.pays(to); base != "" && !amount.IsZero() {

@@ -1,12 +1,12 @@
 // Package tron reads and pays on Tron through the HTTP API of a java-tron full node: TRX and TRC-20 tokens.
 //
-// It owns what a node's answers mean: which value a block delivered, what is solidified, what a payment costs, how it is
-// encoded, signed and sent. It never holds a key, keeps no state that a restart would lose, never signs bytes that a node
-// built, and decides nothing by a token's name or by call data. TRC-10 tokens are nothing to it.
+// It owns what a node's answers mean: which value a block delivered, what is solidified, what a payment costs, how it
+// is encoded, signed and sent. It never holds a key, keeps no state that a restart would lose, never signs bytes that a
+// node built, and decides nothing by a token's name or by call data. TRC-10 tokens are nothing to it.
 //
 // A node must answer /wallet and /walletsolidity below one URL. java-tron serves the two on ports of their own, so an
-// operator's node needs a reverse proxy; public gateways serve both. Value that contracts send is seen only at nodes that
-// keep internal transactions (`vm.saveInternalTx = true`); reconciliation finds what others leave out.
+// operator's node needs a reverse proxy; public gateways serve both. Value that contracts send is seen only at nodes
+// that keep internal transactions (`vm.saveInternalTx = true`); reconciliation finds what others leave out.
 //
 // Invariants:
 //   - Only transactions whose contractRet is SUCCESS deliver anything, and of these only internal transactions that were
@@ -66,14 +66,20 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID)), now: now}, nil
+	return &Chain{
+		Rules:   rules,
+		nodes:   client,
+		several: len(nodes.URLs) > 1,
+		log:     log.With("chain", string(rules.cfg.ID)),
+		now:     now,
+	}, nil
 }
 
 // confirmations is what a client is told: a block is solidified once 19 of the 27 witnesses have built on it.
 const confirmations = 19
 
-// unevenness covers by how much a transaction's expiration is later than the moment of its signing by Config.Expiry: the
-// order's part of its timestamp, and clocks that differ. java-tron lets a block be 3 s ahead of time.
+// unevenness covers by how much a transaction's expiration is later than the moment of its signing by Config.Expiry:
+// the order's part of its timestamp, and clocks that differ. java-tron lets a block be 3 s ahead of time.
 const unevenness = time.Minute
 
 // Capabilities returns the chain's facts. No fee is ever bumped: a transaction that hangs expires.

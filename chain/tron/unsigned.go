@@ -25,7 +25,7 @@ type envelope struct {
 
 const envelopeVersion = 1
 
-var errDraft = errors.New("not a draft of this chain")
+var errUnsigned = errors.New("not a draft of this chain")
 
 // pack is the one encoding of a payment.
 func pack(p *payload, key chain.KeyRef) ([]byte, error) {
@@ -41,22 +41,23 @@ func pack(p *payload, key chain.KeyRef) ([]byte, error) {
 // unpack reads what pack wrote. RLP has one encoding for each value, and the decoder takes no other.
 func unpack(unsigned []byte) (e envelope, p payload, err error) {
 	if err := rlp.DecodeBytes(unsigned, &e); err != nil {
-		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
 	}
 	if e.Version != envelopeVersion || e.Family != string(Family) {
-		return e, p, fmt.Errorf("%w: version %d, family %.20q", errDraft, e.Version, e.Family)
+		return e, p, fmt.Errorf("%w: version %d, family %.20q", errUnsigned, e.Version, e.Family)
 	}
 	if p, err = decodePayload(e.Raw); err != nil {
-		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
 	}
 	return e, p, nil
 }
 
-// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token. Anything else – other
-// call data, a value sent along, a memo, a permission id, a second contract, a field that is not known here – is an error.
+// Inspect reads an unsigned transaction: one plain payment, or one transfer(address,uint256) call of a listed token.
+// Anything else – other call data, a value sent along, a memo, a permission id, a second contract, a field that is not
+// known here – is an error.
 //
-// Its fee is the fee limit and the price of all its bytes. A plain payment's fee limit, which the chain does not look at,
-// carries what the activation of its receiver may cost, so that the whole fee is under the signature.
+// Its fee is the fee limit and the price of all its bytes. A plain payment's fee limit, which the chain does not look
+// at, carries what the activation of its receiver may cost, so that the whole fee is under the signature.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	contents, err := r.inspect(unsigned)
 	if err != nil {
@@ -100,25 +101,25 @@ func (r *Rules) fee(raw []byte, limit uint64) (bursar.Amount, error) {
 // payment reads what a payload pays.
 func (r *Rules) payment(p payload) (chain.Payment, error) {
 	if p.Owner == (address{}) || p.Target == (address{}) || p.Owner == p.Target {
-		return chain.Payment{}, fmt.Errorf("%w: no payer, no receiver, or one and the same", errDraft)
+		return chain.Payment{}, fmt.Errorf("%w: no payer, no receiver, or one and the same", errUnsigned)
 	}
 	if p.Data == nil {
 		if p.Amount == 0 {
-			return chain.Payment{}, fmt.Errorf("%w: it pays nothing", errDraft)
+			return chain.Payment{}, fmt.Errorf("%w: it pays nothing", errUnsigned)
 		}
 		return chain.Payment{Address: bursar.Address{Base: p.Target.String()}, Amount: bursar.Units(p.Amount)}, nil
 	}
 	token, listed := r.tokens[p.Target]
 	to, amount, ok := readTransfer(p.Data)
 	if !listed || !ok || to == (address{}) {
-		return chain.Payment{}, fmt.Errorf("%w: call data that is no transfer of a listed token", errDraft)
+		return chain.Payment{}, fmt.Errorf("%w: call data that is no transfer of a listed token", errUnsigned)
 	}
 	return chain.Payment{Address: bursar.Address{Base: to.String()}, Contract: token.Contract, Amount: amount}, nil
 }
 
 // Assemble takes one signature of 65 bytes (R, S, recovery id) by the payer, S in the lower half.
-func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
-	tx, err := r.assemble(draft.Bytes, signatures)
+func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	tx, err := r.assemble(unsigned.Bytes, signatures)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}

@@ -176,7 +176,8 @@ func TestParseAddress(t *testing.T) {
 	const right, plain = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC", "415cd0fb0ab3ce40f3051414c604b27756e69e43db"
 	for text, want := range map[string]string{
 		right: right, plain: right, strings.ToUpper(plain): right,
-		"": "", "T": "", plain[2:]: "", "0x" + plain[2:]: "", "0x" + plain: right, "0X" + strings.ToUpper(plain): right, "0x" + right: "", right + "1": "", right[:33]: "", " " + right: "",
+		"": "", "T": "", plain[2:]: "", "0x" + plain[2:]: "", "0x" + plain: right, "0X" + strings.ToUpper(plain): right,
+		"0x" + right: "", right + "1": "", right[:33]: "", " " + right: "",
 		right + "\n": "", right + ":1": "", strings.ToLower(right): "", strings.Replace(right, "W", "V", 1): "",
 		"a0" + plain[2:]: "", "41" + strings.Repeat("0", 40): "", "41" + strings.Repeat("g", 40): "",
 		"T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb": "", "27ZESitosJfKouTBrGg6Nk5yEjnJHXMbkZp": "", strings.Repeat("é", 17): "",
@@ -223,8 +224,8 @@ func header32(raw []byte, number uint64) (h header) {
 	return h
 }
 
-// TestTransactionVectors compares bytes, ids and signatures with other wallets'. The one with a memo is put together with
-// it: payments of ours have none.
+// TestTransactionVectors compares bytes, ids and signatures with other wallets'. The one with a memo is put together
+// with it: payments of ours have none.
 func TestTransactionVectors(t *testing.T) {
 	t.Parallel()
 	for _, v := range loadVectors(t).Transactions {
@@ -281,8 +282,8 @@ func withMemo(t testing.TB, raw []byte, memo string) []byte {
 		number(rawTimestamp, f.numbers[rawTimestamp]).number(rawFeeLimit, f.numbers[rawFeeLimit])
 }
 
-// TestInspectVectors reads vectors as drafts: a plain payment and a token transfer are read as what they are. Approvals,
-// and receivers behind 41 in call data, which the contract would mask, are not.
+// TestInspectVectors reads vectors as drafts: a plain payment and a token transfer are read as what they are.
+// Approvals, and receivers behind 41 in call data, which the contract would mask, are not.
 func TestInspectVectors(t *testing.T) {
 	t.Parallel()
 	pays := map[string]string{"tx-062": "18123456", "tx-066": "20690000"}

@@ -83,9 +83,11 @@ func validatedAccount(ctx context.Context, s *rpc.Session, base string) (account
 	return answer.Data, err
 }
 
-// Holdings asks one node for the balances in the given ledger, reserve included. The node must still have its state, which
-// for most nodes is that of the last few thousand ledgers.
-func (c *Chain) Holdings(ctx context.Context, bases []string, contract string, at chain.BlockRef) ([]bursar.Amount, error) {
+// Holdings asks one node for the balances in the given ledger, reserve included. The node must still have its state,
+// which for most nodes is that of the last few thousand ledgers.
+func (c *Chain) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
 	if contract != "" {
 		return nil, fmt.Errorf("holdings: %w", errToken)
 	}

@@ -32,8 +32,8 @@ func accountOf(pub []byte) (a accountID) {
 	return a
 }
 
-// Address returns the classic address of a compressed secp256k1 key, with memo as its destination tag. Memo 0 is no tag: it
-// is the address itself, and tag 0 belongs to nobody.
+// Address returns the classic address of a compressed secp256k1 key, with memo as its destination tag. Memo 0 is no
+// tag: it is the address itself, and tag 0 belongs to nobody.
 func (r *Rules) Address(pub chain.PublicKey, memo uint32) (bursar.Address, error) {
 	if len(pub) != btcec.PubKeyBytesLenCompressed {
 		return bursar.Address{}, fmt.Errorf("address of a key: %d bytes, want %d", len(pub), btcec.PubKeyBytesLenCompressed)
@@ -89,7 +89,8 @@ var errX = errors.New("not an X-address of this network")
 func (r *Rules) parseX(s string) (bursar.Address, error) {
 	payload, ok := decodeCheck(s)
 	if !ok || len(payload) != xLength {
-		return bursar.Address{}, fmt.Errorf("%w: neither a classic address nor an X-address, or its checksum is wrong", bursar.ErrBadAddress)
+		return bursar.Address{}, fmt.Errorf("%w: neither a classic address nor an X-address, or its checksum is wrong",
+			bursar.ErrBadAddress)
 	}
 	want := uint16(xPrefixTest)
 	if r.cfg.Network == Mainnet {

@@ -9,11 +9,12 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// recent is how long a node's standing is used again: Head asks for it, and After is called at once with what Head said.
+// recent is how long a node's standing is used again: Head asks for it, and After is called at once with what Head
+// said.
 const recent = time.Second
 
-// ahead remembers what a node last said of itself, so that Head and the After behind it ask once. It never spares Head its
-// question: what an announcement wakes must see the new ledger.
+// ahead remembers what a node last said of itself, so that Head and the After behind it ask once. It never spares Head
+// its question: what an announcement wakes must see the new ledger.
 type ahead struct {
 	mu   sync.Mutex
 	node string
@@ -38,7 +39,8 @@ func (a *ahead) readUpTo(node string, tip chain.BlockRef) {
 	a.read = a.read || a.node == node && a.st.tip == tip
 }
 
-// beyond returns what a node has said just now, while ledgers follow last there, and once when Head has seen that none do.
+// beyond returns what a node has said just now, while ledgers follow last there, and once when Head has seen that none
+// do.
 func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (standing, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +55,8 @@ func (a *ahead) beyond(node string, last chain.BlockRef, now time.Time) (standin
 	return a.st, calm
 }
 
-// standingFor chooses a node for what follows last, and tells where it stands, which Head may have asked it a moment ago.
+// standingFor chooses a node for what follows last, and tells where it stands, which Head may have asked it a moment
+// ago.
 func (c *Chain) standingFor(ctx context.Context, last chain.BlockRef) (*rpc.Session, standing, error) {
 	s, err := c.nodes.Pin(ctx)
 	if err != nil {

@@ -55,17 +55,19 @@ func says(err error, token string) bool {
 	return errors.As(err, &e) && e.token == token
 }
 
-// errLacks says that a node does not have a ledger. Behind a load balancer another node than the one that reported its standing
-// may have answered, so the endpoint is not at fault.
+// errLacks says that a node does not have a ledger. Behind a load balancer another node than the one that reported its
+// standing may have answered, so the endpoint is not at fault.
 var errLacks = errors.New("the node does not have the ledger")
 
 // lacks reports whether a node's answer is that it does not have a ledger.
 func lacks(err error) bool { return says(err, "lgrNotFound") || says(err, "lgrNotValidated") }
 
-// unfit are the answers by which a node says that it can answer nothing now (rippled's ErrorCodes.cpp, Clio's Errors.cpp).
+// unfit are the answers by which a node says that it can answer nothing now (rippled's ErrorCodes.cpp, Clio's
+// Errors.cpp).
 func unfit(token string) bool {
 	switch token {
-	case "slowDown", "tooBusy", "noNetwork", "noCurrent", "noClosed", "notSynced", "notReady", "internal", "failedToForward",
+	case "slowDown", "tooBusy", "noNetwork", "noCurrent", "noClosed", "notSynced", "notReady", "internal",
+		"failedToForward",
 		"amendmentBlocked", "expiredValidatorList", "unlBlocked", "forbidden", "noPermission", "reportingUnsupported":
 		return true
 	}
@@ -82,8 +84,8 @@ type response[T any] struct {
 	} `json:"warnings"`
 }
 
-// ask puts one question to one node. Version 1 of the API is asked for: rippled's and Clio's default, and the same on both.
-// An answer that is no result and no error, or that says the node is unfit, puts the endpoint into a cool-down.
+// ask puts one question to one node. Version 1 of the API is asked for: rippled's and Clio's default, and the same on
+// both. An answer that is no result and no error, or that says the node is unfit, puts the endpoint into a cool-down.
 func ask[T any, R interface {
 	*T
 	result

@@ -12,7 +12,8 @@ func busyLedger() (txs []object) {
 	for i := range 250 {
 		nodes := []any{root(stranger, 9_000_000, 2_000_000), root(third, 1_000_000, 8_000_000)}
 		for range 6 {
-			nodes = append(nodes, object{"ModifiedNode": object{"LedgerEntryType": "RippleState", "LedgerIndex": fakeHash("line"),
+			nodes = append(nodes, object{"ModifiedNode": object{"LedgerEntryType": "RippleState",
+				"LedgerIndex":    fakeHash("line"),
 				"FinalFields":    object{"Balance": usd(), "HighLimit": usd(), "LowLimit": usd(), "Flags": 65536},
 				"PreviousFields": object{"Balance": usd()}}})
 		}

@@ -31,8 +31,9 @@ func (e *engineError) Error() string {
 var errOtherID = errors.New("the node gave the transaction another id")
 
 // Broadcast sends the bytes. What a node says at once is provisional in both directions: only results that the ledger's
-// documentation calls final for the bytes themselves (tem) are a rejection. A transaction whose sequence has been used, or
-// whose last ledger has passed, may stand in a ledger: that is looked up for the one, and left to Expired for the other.
+// documentation calls final for the bytes themselves (tem) are a rejection. A transaction whose sequence has been used,
+// or whose last ledger has passed, may stand in a ledger: that is looked up for the one, and left to Expired for the
+// other.
 func (c *Chain) Broadcast(ctx context.Context, tx chain.SignedTx) error {
 	if err := c.broadcast(ctx, tx); err != nil {
 		return fmt.Errorf("broadcast %s: %w", tx.TxID, err)

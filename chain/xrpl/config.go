@@ -24,12 +24,12 @@ type Config struct {
 	ID      bursar.ChainID
 	Family  bursar.Family // "xrpl"
 	Network Network
-	// NetworkID is the id of a private network. Zero takes any node whose transactions need not name their network, which are
-	// those with an id up to 1024.
+	// NetworkID is the id of a private network. Zero takes any node whose transactions need not name their network, which
+	// are those with an id up to 1024.
 	NetworkID uint32
 
-	// MaxFee bounds the fee that is offered, in drops: 50,000. In a rush, a payment that offers less than the open ledger asks
-	// waits in the queue.
+	// MaxFee bounds the fee that is offered, in drops: 50,000. In a rush, a payment that offers less than the open ledger
+	// asks waits in the queue.
 	MaxFee bursar.Amount
 	// Patience is how many ledgers after the newest one a payment may still be included: 60, about four minutes.
 	Patience uint32
@@ -38,7 +38,8 @@ type Config struct {
 	MaxPending int           // 10, which is what a node's queue takes of one account
 }
 
-// lastBareNetwork is the highest network id whose transactions do not carry it (XLS-37, telNETWORK_ID_MAKES_TX_NON_CANONICAL).
+// lastBareNetwork is the highest network id whose transactions do not carry it (XLS-37,
+// telNETWORK_ID_MAKES_TX_NON_CANONICAL).
 const lastBareNetwork = 1024
 
 // maxPatience keeps the ledgers that Expired has searched within what `tx` takes (1000).
@@ -80,7 +81,7 @@ func (cfg Config) validate(networkID uint32) error {
 		return fmt.Errorf("%s has network id %d", cfg.Network, networkID)
 	case cfg.Patience < 4 || cfg.Patience > maxPatience:
 		return fmt.Errorf("the patience must lie between 4 and %d ledgers", maxPatience)
-	case maxCoins.Less(cfg.MaxFee):
+	case maxDrops.Less(cfg.MaxFee):
 		return errors.New("the highest fee is more than there is")
 	}
 	return nil

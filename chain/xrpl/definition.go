@@ -19,7 +19,8 @@ func Define() chain.Definition {
 		MaxFee:   "2",
 		Settings: []string{"network_id"},
 		New: func(_ context.Context, s chain.Setup) (chain.Chain, error) {
-			network := map[chain.Network]Network{chain.Mainnet: Mainnet, chain.Testnet: Testnet, chain.Regtest: Private}[s.Network]
+			network := map[chain.Network]Network{chain.Mainnet: Mainnet, chain.Testnet: Testnet,
+				chain.Regtest: Private}[s.Network]
 			c := Config{ID: s.ID, Network: network, Pace: s.Pace, MaxFee: bursar.Units(mostFee).Min(s.MaxFee)}
 			if id := s.NetworkID; id != nil && s.Network != chain.Mainnet {
 				c.Network, c.NetworkID = Private, *id

@@ -11,19 +11,20 @@ import (
 
 var _ chain.Historian = (*Chain)(nil)
 
-// Expired reports that a payment can be in no ledger any more: its last one has been validated, and a node has searched every
-// ledger in which it could stand, without a gap. A node that lacks some of them (`complete_ledgers`; rippled keeps as many as
-// its online_delete says) proves nothing, and the next one is asked. The error is chain.ErrPruned where all lack some.
-func (c *Chain) Expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
-	gone, err := c.expired(ctx, draft, txID)
+// Expired reports that a payment can be in no ledger any more: its last one has been validated, and a node has searched
+// every ledger in which it could stand, without a gap. A node that lacks some of them (`complete_ledgers`; rippled
+// keeps as many as its online_delete says) proves nothing, and the next one is asked. The error is chain.ErrPruned
+// where all lack some.
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	gone, err := c.expired(ctx, unsigned, txID)
 	if err != nil {
 		return false, fmt.Errorf("expired %s: %w", txID, err)
 	}
 	return gone, nil
 }
 
-func (c *Chain) expired(ctx context.Context, draft chain.UnsignedTx, txID string) (bool, error) {
-	e, p, err := c.unpack(draft.Bytes)
+func (c *Chain) expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	e, p, err := c.unpack(unsigned.Bytes)
 	if err != nil {
 		return false, err
 	}
@@ -62,15 +63,15 @@ func (c *Chain) expiredOn(ctx context.Context, s *rpc.Session, since uint64, p p
 	return true, nil
 }
 
-// unused reports whether a payment's sequence has been used by no transaction at all, up to its last ledger. Behind a load
-// balancer the account may be told by a node that has not come so far: that proves nothing.
+// unused reports whether a payment's sequence has been used by no transaction at all, up to its last ledger. Behind a
+// load balancer the account may be told by a node that has not come so far: that proves nothing.
 func unused(ctx context.Context, s *rpc.Session, p payment) (bool, error) {
 	from, err := validatedAccount(ctx, s, p.Account.String())
 	return err == nil && from.exists && from.in >= p.LastLedger && from.Sequence <= p.Sequence, err
 }
 
 // Outcome says what became of a payment, by whichever endpoint keeps the history.
-func (c *Chain) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string) (chain.Outcome, error) {
+func (c *Chain) Outcome(ctx context.Context, unsigned chain.UnsignedTx, txID string) (chain.Outcome, error) {
 	in, err := rpc.Anywhere(ctx, c.nodes, func(ctx context.Context, s *rpc.Session) (chain.BlockRef, error) {
 		return c.findOn(ctx, s, txID)
 	}, func(err error) bool { return errors.Is(err, chain.ErrNoBlock) })
@@ -80,6 +81,6 @@ func (c *Chain) Outcome(ctx context.Context, draft chain.UnsignedTx, txID string
 	case !errors.Is(err, rpc.ErrLacks):
 		return chain.Outcome{}, fmt.Errorf("outcome of %s: %w", txID, err)
 	}
-	gone, err := c.Expired(ctx, draft, txID)
+	gone, err := c.Expired(ctx, unsigned, txID)
 	return chain.Outcome{Dead: gone}, err
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/chain"
 )
 
-// own tells a transaction of ours from one that somebody else made with a key of ours, whatever its type: one that moves
-// nothing, such as AccountSet, SetRegularKey or SignerListSet, is an external spend too. So is what took XRP from an account
-// of ours by another's transaction, such as the cashing of a check that our key signed.
+// own tells a transaction of ours from one that somebody else made with a key of ours, whatever its type: one that
+// moves nothing, such as AccountSet, SetRegularKey or SignerListSet, is an external spend too. So is what took XRP from
+// an account of ours by another's transaction, such as the cashing of a check that our key signed.
 func (w *scanner) own(tx *transaction) error {
 	id := tx.Hash.String()
 	if w.watch.Sent(id) {
@@ -37,14 +37,14 @@ func (w *scanner) own(tx *transaction) error {
 		}
 	}
 	for _, base := range bases {
-		foreign := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.reservations(base), Failed: !tx.succeeded()}
+		external := chain.ExternalSpend{TxID: id, Base: base, Reservations: tx.reservations(base), Failed: !tx.succeeded()}
 		if tx.feePayer() == base {
-			foreign.Fee = tx.Fee.Amount
+			external.Fee = tx.Fee.Amount
 		}
 		if tx.succeeded() {
-			foreign.Payments = tx.outflow(base, lost[base])
+			external.Payments = tx.outflow(base, lost[base])
 		}
-		w.out.ExternalSpends = append(w.out.ExternalSpends, foreign)
+		w.out.ExternalSpends = append(w.out.ExternalSpends, external)
 	}
 	return nil
 }
@@ -52,13 +52,16 @@ func (w *scanner) own(tx *transaction) error {
 // maxClaims is more than one transaction uses up: a TicketCreate makes 250 tickets at most (XLS-13).
 const maxReservations = 1000
 
-// reservations are the sequences that a transaction used up of an account: those by which the account's next one rose, of which a
-// TicketCreate takes several, or the ticket that it used in place of one. A failed transaction uses up its own as well.
-func (tx *transaction) reservations(base string) (claims []string) {
+// reservations are the sequences that a transaction used up of an account: those by which the account's next one rose,
+// of which a TicketCreate takes several, or the ticket that it used in place of one. A failed transaction uses up its
+// own as well.
+func (tx *transaction) reservations(base string) (resources []string) {
 	if tx.Account != base {
 		return nil
 	}
-	claim := func(sequence uint32) { claims = append(claims, base+"/"+strconv.FormatUint(uint64(sequence), 10)) }
+	reserve := func(sequence uint32) {
+		resources = append(resources, base+"/"+strconv.FormatUint(uint64(sequence), 10))
+	}
 	first, next := tx.Sequence.value, tx.Sequence.value+1
 	for _, node := range tx.Meta.Nodes {
 		if after, before := node.account(); string(after.Account) == base && before.Sequence.there && after.Sequence.there {
@@ -66,17 +69,17 @@ func (tx *transaction) reservations(base string) (claims []string) {
 		}
 	}
 	if tx.Ticket.there {
-		claim(tx.Ticket.value)
-		return claims
+		reserve(tx.Ticket.value)
+		return resources
 	}
-	for sequence := first; sequence < next && len(claims) < maxReservations && sequence > 0; sequence++ {
-		claim(sequence)
+	for sequence := first; sequence < next && len(resources) < maxReservations && sequence > 0; sequence++ {
+		reserve(sequence)
 	}
-	return claims
+	return resources
 }
 
-// outflow is which accounts gained what an account lost, in the order of the entries and no more than that. What went into an
-// escrow, a payment channel or an offer is nobody's gain yet.
+// outflow is which accounts gained what an account lost, in the order of the entries and no more than that. What went
+// into an escrow, a payment channel or an offer is nobody's gain yet.
 func (tx *transaction) outflow(from string, lost bursar.Amount) []chain.Payment {
 	var all chain.Gathered
 	for _, node := range tx.Meta.Nodes {

@@ -30,8 +30,8 @@ type externalCase struct {
 	want []chain.ExternalSpend
 }
 
-// externalCases are what rippled shows: an AccountRoot's Sequence rises in every transaction of the account but one with a
-// ticket (Transactor::consumeSeqProxy), also in one that fails with a tec code.
+// externalCases are what rippled shows: an AccountRoot's Sequence rises in every transaction of the account but one
+// with a ticket (Transactor::consumeSeqProxy), also in one that fails with a tec code.
 func externalCases() map[string]externalCase {
 	us := func(more object) object {
 		fields := object{"Account": ours, "Destination": third, "Sequence": 8}
@@ -40,32 +40,46 @@ func externalCases() map[string]externalCase {
 		}
 		return fields
 	}
-	spend := func(claims []string, fee uint64, payments ...chain.Payment) []chain.ExternalSpend {
-		return []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: claims, Payments: payments, Fee: bursar.Units(fee)}}
+	spend := func(resources []string, fee uint64, payments ...chain.Payment) []chain.ExternalSpend {
+		return []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: resources, Payments: payments,
+			Fee: bursar.Units(fee)}}
 	}
 	failed := spend([]string{ours + "/8"}, 12)
 	failed[0].Failed = true
 	tag, eighth := uint32(4), []string{ours + "/8"}
 	received := root(third, 1_000_000, 6_000_000)
 	return map[string]externalCase{
-		"a payment":           {pay(us(nil), "5000000", renumbered(20_000_000, 14_999_988, 8, 9), received), spend(eighth, 12, paid(third, nil, 5_000_000))},
-		"a payment with tag":  {pay(us(object{"DestinationTag": 4}), "5000000", renumbered(20_000_000, 14_999_988, 8, 9), received), spend(eighth, 12, paid(third, &tag, 5_000_000))},
-		"a first payment":     {pay(us(nil), "5000000", renumbered(20_000_000, 14_999_988, 8, 9), root(third, 0, 5_000_000)), spend(eighth, 12, paid(third, nil, 5_000_000))},
-		"an issued currency":  {pay(us(nil), usd(), renumbered(20_000_000, 19_999_988, 8, 9)), spend(eighth, 12)},
-		"a failed payment":    {with(pay(us(nil), nil, renumbered(20_000_000, 19_999_988, 8, 9)), object{"TransactionResult": "tecPATH_DRY"}), failed},
-		"a payment by ticket": {pay(us(object{"Sequence": 0, "TicketSequence": 3}), "5000000", root(ours, 20_000_000, 14_999_988), received), spend([]string{ours + "/3"}, 12, paid(third, nil, 5_000_000))},
-		"three tickets":       {of("TicketCreate", us(object{"TicketCount": 3}), renumbered(20_000_000, 19_999_988, 8, 12)), spend([]string{ours + "/8", ours + "/9", ours + "/10", ours + "/11"}, 12)},
-		"a new regular key":   {of("SetRegularKey", us(nil), renumbered(20_000_000, 19_999_988, 8, 9)), spend(eighth, 12)},
-		"other settings":      {of("AccountSet", us(nil), renumbered(20_000_000, 19_999_988, 8, 9)), spend(eighth, 12)},
-		"an escrow": {of("EscrowCreate", us(object{"Amount": "5000000"}), renumbered(20_000_000, 14_999_988, 8, 9), object{"CreatedNode": object{
-			"LedgerEntryType": "Escrow", "NewFields": object{"Account": ours, "Destination": third, "Amount": "5000000"}}}), spend(eighth, 12)},
+		"a payment": {pay(us(nil), "5000000", renumbered(20_000_000, 14_999_988, 8, 9), received),
+			spend(eighth, 12, paid(third, nil, 5_000_000))},
+		"a payment with tag": {pay(us(object{"DestinationTag": 4}), "5000000", renumbered(20_000_000, 14_999_988, 8, 9),
+			received), spend(eighth, 12, paid(third, &tag, 5_000_000))},
+		"a first payment": {pay(us(nil), "5000000", renumbered(20_000_000, 14_999_988, 8, 9), root(third, 0, 5_000_000)),
+			spend(eighth, 12, paid(third, nil, 5_000_000))},
+		"an issued currency": {pay(us(nil), usd(), renumbered(20_000_000, 19_999_988, 8, 9)), spend(eighth, 12)},
+		"a failed payment": {with(pay(us(nil), nil, renumbered(20_000_000, 19_999_988, 8, 9)),
+			object{"TransactionResult": "tecPATH_DRY"}), failed},
+		"a payment by ticket": {pay(us(object{"Sequence": 0, "TicketSequence": 3}), "5000000",
+			root(ours, 20_000_000, 14_999_988), received), spend([]string{ours + "/3"}, 12, paid(third, nil, 5_000_000))},
+		"three tickets": {of("TicketCreate", us(object{"TicketCount": 3}), renumbered(20_000_000, 19_999_988, 8, 12)),
+			spend([]string{ours + "/8", ours + "/9", ours + "/10", ours + "/11"}, 12)},
+		"a new regular key": {of("SetRegularKey", us(nil), renumbered(20_000_000, 19_999_988, 8, 9)), spend(eighth, 12)},
+		"other settings":    {of("AccountSet", us(nil), renumbered(20_000_000, 19_999_988, 8, 9)), spend(eighth, 12)},
+		"an escrow": {of("EscrowCreate", us(object{"Amount": "5000000"}), renumbered(20_000_000, 14_999_988, 8, 9),
+			object{"CreatedNode": object{
+				"LedgerEntryType": "Escrow", "NewFields": object{"Account": ours, "Destination": third,
+					"Amount": "5000000"}}}), spend(eighth, 12)},
 		"our account leaves": {of("AccountDelete", us(object{"Fee": "200000"}), object{"DeletedNode": object{
 			"LedgerEntryType": "AccountRoot", "FinalFields": object{"Account": ours, "Balance": "0", "Sequence": 9},
-			"PreviousFields": object{"Balance": "5200000", "Sequence": 8}}}, received), spend(eighth, 200_000, paid(third, nil, 5_000_000))},
-		"a check of ours is cashed":    {of("CheckCash", object{"Account": third}, root(ours, 20_000_000, 15_000_000), root(third, 1_000_000, 5_999_988)), spend(nil, 0, paid(third, nil, 5_000_000))},
-		"an offer of ours is taken":    {of("OfferCreate", object{"Account": stranger}, root(ours, 20_000_000, 18_000_000), root(stranger, 1_000_000, 2_999_988)), spend(nil, 0, paid(stranger, nil, 2_000_000))},
-		"we pay the fee of another":    {pay(object{"Account": stranger, "Destination": third, "Delegate": ours}, "7000000", root(ours, 20_000_000, 19_999_988), root(third, 1_000_000, 8_000_000)), spend(nil, 12)},
-		"another pays the fee of ours": {pay(us(object{"Delegate": stranger}), "5000000", renumbered(20_000_000, 15_000_000, 8, 9), received), spend(eighth, 0, paid(third, nil, 5_000_000))},
+			"PreviousFields": object{"Balance": "5200000",
+				"Sequence": 8}}}, received), spend(eighth, 200_000, paid(third, nil, 5_000_000))},
+		"a check of ours is cashed": {of("CheckCash", object{"Account": third}, root(ours, 20_000_000, 15_000_000),
+			root(third, 1_000_000, 5_999_988)), spend(nil, 0, paid(third, nil, 5_000_000))},
+		"an offer of ours is taken": {of("OfferCreate", object{"Account": stranger}, root(ours, 20_000_000, 18_000_000),
+			root(stranger, 1_000_000, 2_999_988)), spend(nil, 0, paid(stranger, nil, 2_000_000))},
+		"we pay the fee of another": {pay(object{"Account": stranger, "Destination": third, "Delegate": ours}, "7000000",
+			root(ours, 20_000_000, 19_999_988), root(third, 1_000_000, 8_000_000)), spend(nil, 12)},
+		"another pays the fee of ours": {pay(us(object{"Delegate": stranger}), "5000000",
+			renumbered(20_000_000, 15_000_000, 8, 9), received), spend(eighth, 0, paid(third, nil, 5_000_000))},
 	}
 }
 

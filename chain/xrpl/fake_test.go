@@ -59,8 +59,10 @@ func (f *fake) add(txs ...object) object {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := object{
-		"ledger_index": fmt.Sprint(first + len(f.ledgers)), "parent_hash": fakeHash("before"), "account_hash": fakeHash("state"),
-		"transaction_hash": hash{}.String(), "total_coins": "99999999999", "parent_close_time": 800_000_000, "close_time": 800_000_004,
+		"ledger_index": fmt.Sprint(first + len(f.ledgers)), "parent_hash": fakeHash("before"),
+		"account_hash":     fakeHash("state"),
+		"transaction_hash": hash{}.String(), "total_coins": "99999999999", "parent_close_time": 800_000_000,
+		"close_time":            800_000_004,
 		"close_time_resolution": 10, "close_flags": 0, "closed": true,
 	}
 	if n := len(f.ledgers); n > 0 {
@@ -69,7 +71,8 @@ func (f *fake) add(txs ...object) object {
 	list := []any{}
 	for i, tx := range txs {
 		l["transaction_hash"] = fakeHash("root", len(f.ledgers))
-		whole := object{"hash": fakeHash("tx", len(f.ledgers), i), "Fee": "12", "Account": stranger, "Sequence": 1, "unheardOf": object{"of": 1}}
+		whole := object{"hash": fakeHash("tx", len(f.ledgers), i), "Fee": "12", "Account": stranger, "Sequence": 1,
+			"unheardOf": object{"of": 1}}
 		for key, value := range tx {
 			whole[key] = value
 		}
@@ -192,7 +195,8 @@ func (f *fake) usual(method string, params object) object {
 
 // root is an AccountRoot that changed from before to after; before 0 is one that was made.
 func root(base string, before, after uint64) object {
-	entry := object{"LedgerEntryType": "AccountRoot", "FinalFields": object{"Account": base, "Balance": fmt.Sprint(after), "Sequence": 9}}
+	entry := object{"LedgerEntryType": "AccountRoot",
+		"FinalFields": object{"Account": base, "Balance": fmt.Sprint(after), "Sequence": 9}}
 	switch before {
 	case 0:
 		entry["NewFields"] = entry["FinalFields"]

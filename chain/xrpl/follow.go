@@ -15,8 +15,8 @@ const easing = 30 * time.Second
 
 var errUnlinked = errors.New("ledgers do not follow each other")
 
-// After returns ledgers that one node holds without a gap after last, and none where the node that answers is behind last
-// or does not have the next one yet.
+// After returns ledgers that one node holds without a gap after last, and none where the node that answers is behind
+// last or does not have the next one yet.
 func (c *Chain) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
 	blocks, err := c.after(ctx, last, limit, watch)
 	if err != nil {
@@ -46,9 +46,10 @@ func (c *Chain) after(ctx context.Context, last chain.BlockRef, limit int, watch
 		limit = 1
 	}
 	end := min(last.Height+uint64(limit), whole, st.tip.Height)
-	held, err := rpc.Fetch(ctx, s, int(end-last.Height), st.tip.Height, func(ctx context.Context, s *rpc.Session, i int) (*ledger, error) {
-		return ledgerAt(ctx, s, last.Height+1+uint64(i))
-	})
+	held, err := rpc.Fetch(ctx, s, int(end-last.Height), st.tip.Height,
+		func(ctx context.Context, s *rpc.Session, i int) (*ledger, error) {
+			return ledgerAt(ctx, s, last.Height+1+uint64(i))
+		})
 	switch {
 	case errors.Is(err, errLacks) && last.Height+fresh >= st.tip.Height && !c.lag.lasts(s.Name(), c.now()):
 		return nil, nil // it has not reached that node yet
@@ -83,8 +84,8 @@ func scanAll(ctx context.Context, s *rpc.Session, held []*ledger, watch chain.Wa
 	return blocks, nil
 }
 
-// linked keeps the ledgers that follow last and each other. Validated ledgers never move, so one that does not follow last
-// comes from a node that contradicts itself, or last is of another chain: the node's own ledger there tells.
+// linked keeps the ledgers that follow last and each other. Validated ledgers never move, so one that does not follow
+// last comes from a node that contradicts itself, or last is of another chain: the node's own ledger there tells.
 func (c *Chain) linked(ctx context.Context, s *rpc.Session, last chain.BlockRef, held []*ledger) ([]*ledger, error) {
 	for i, l := range held[1:] {
 		if l.Parent != held[i].Hash {

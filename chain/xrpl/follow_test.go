@@ -32,7 +32,8 @@ func TestANodeBehindIsNoNews(t *testing.T) {
 		}, 0},
 		"the next is open there": {func(f *fake) {
 			f.script["ledger"] = func(object) object {
-				return object{"validated": false, "ledger_current_index": 101, "ledger": object{"closed": false, "ledger_index": "101", "parent_hash": f.ledgers[0]["ledger_hash"]}}
+				return object{"validated": false, "ledger_current_index": 101,
+					"ledger": object{"closed": false, "ledger_index": "101", "parent_hash": f.ledgers[0]["ledger_hash"]}}
 			}
 		}, 0},
 		"the next is not validated there": {func(f *fake) {
@@ -79,8 +80,8 @@ func TestReadingStopsAtWhatIsMissing(t *testing.T) {
 	blameless(t, c)
 }
 
-// A ledger that a node says to hold and never shows is an error after a while. The only endpoint is asked again all the same,
-// and where there is another one, that is used.
+// A ledger that a node says to hold and never shows is an error after a while. The only endpoint is asked again all the
+// same, and where there is another one, that is used.
 func TestALedgerThatIsNeverShownIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, several := range []bool{false, true} {
@@ -104,7 +105,8 @@ func TestALedgerThatIsNeverShownIsAnError(t *testing.T) {
 		}
 		blameless(t, c)
 		now = now.Add(time.Second)
-		if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); !errors.Is(err, rpc.ErrUnavailable) || !containsText(err, errLacks.Error()) {
+		if blocks, err := c.After(t.Context(), f.ref(0), 10, chaintest.NewWatch(ours)); !errors.Is(err, rpc.ErrUnavailable) ||
+			!containsText(err, errLacks.Error()) {
 			t.Errorf("later: read %+v (%v)", blocks, err)
 		}
 		if faults := c.Stats()[0].Faults; (faults > 0) != several {
@@ -127,7 +129,8 @@ func TestAnotherEndpointHasWhatOneLacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if _, err := c.After(t.Context(), whole.ref(0), 3, chaintest.NewWatch(ours)); !errors.Is(err, errGap) && !errors.Is(err, rpc.ErrUnavailable) {
+	if _, err := c.After(t.Context(), whole.ref(0), 3, chaintest.NewWatch(ours)); !errors.Is(err, errGap) &&
+		!errors.Is(err, rpc.ErrUnavailable) {
 		t.Errorf("after the pruned node's history: %v", err)
 	}
 	blocks, err := c.After(t.Context(), whole.ref(0), 3, chaintest.NewWatch(ours))
@@ -136,8 +139,8 @@ func TestAnotherEndpointHasWhatOneLacks(t *testing.T) {
 	}
 }
 
-// A follower asks for the head, reads what follows, and asks again until there is no more: three calls for each ledger, one
-// for the ledger and two for where the node stands.
+// A follower asks for the head, reads what follows, and asks again until there is no more: three calls for each ledger,
+// one for the ledger and two for where the node stands.
 func TestCallsForOneLedger(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -216,12 +219,13 @@ func TestALoadWarningIsHeeded(t *testing.T) {
 	}
 }
 
-// An account that a node behind a load balancer tells of an older ledger does not prove that a payment was never included.
+// An account that a node behind a load balancer tells of an older ledger does not prove that a payment was never
+// included.
 func TestAnOlderAccountProvesNoExpiry(t *testing.T) {
 	t.Parallel()
 	f := paying(t, object{"Sequence": 7}, object{})
 	c := f.open(t)
-	draft, tx := signed(t, c)
+	unsigned, tx := signed(t, c)
 	for range 70 {
 		f.add()
 	}
@@ -233,7 +237,7 @@ func TestAnOlderAccountProvesNoExpiry(t *testing.T) {
 			answer["ledger_index"] = in
 			return answer
 		}
-		if gone, err := c.Expired(t.Context(), draft, tx.TxID); err != nil || gone != want {
+		if gone, err := c.Expired(t.Context(), unsigned, tx.TxID); err != nil || gone != want {
 			t.Errorf("with an account of ledger %d it is %v (%v)", in, gone, err)
 		}
 	}

@@ -62,7 +62,8 @@ func FuzzInspect(f *testing.F) {
 			t.Fatalf("%X is packed as %X (%v)", raw, e.encode(), err)
 		}
 		paid := contents.Payments[0]
-		if len(contents.Payments) != 1 || paid.Amount != bursar.Units(p.Amount) || p.Flags != fullyCanonical || p.LastLedger == 0 {
+		if len(contents.Payments) != 1 || paid.Amount != bursar.Units(p.Amount) || p.Flags != fullyCanonical ||
+			p.LastLedger == 0 {
 			t.Fatalf("%X pays %+v", raw, contents)
 		}
 	})

@@ -43,8 +43,8 @@ func (c *Chain) pin(ctx context.Context) (*rpc.Session, standing, error) {
 	return s, st, err
 }
 
-// At returns the validated ledger at a height, or chain.ErrNoBlock above the newest. A node that lacks an older one is an
-// error.
+// At returns the validated ledger at a height, or chain.ErrNoBlock above the newest. A node that lacks an older one is
+// an error.
 func (c *Chain) At(ctx context.Context, height uint64) (chain.BlockRef, error) {
 	ref, err := c.at(ctx, height)
 	if err != nil {
@@ -81,8 +81,8 @@ type found struct {
 	Validated bool  `json:"validated"`
 }
 
-// Find returns the validated ledger that holds a transaction, or chain.ErrNoBlock; what is no transaction hash is in none.
-// A node that holds a part of the ledger's history answers for that part.
+// Find returns the validated ledger that holds a transaction, or chain.ErrNoBlock; what is no transaction hash is in
+// none. A node that holds a part of the ledger's history answers for that part.
 func (c *Chain) Find(ctx context.Context, txID string) (chain.BlockRef, error) {
 	ref, err := c.find(ctx, txID)
 	if err != nil {

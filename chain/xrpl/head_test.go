@@ -65,7 +65,8 @@ func TestReadingStopsAtAGap(t *testing.T) {
 	if err != nil || len(blocks) != 3 || blocks[2].Ref != f.ref(3) {
 		t.Fatalf("read %+v (%v), want three ledgers", blocks, err)
 	}
-	if _, err := c.After(t.Context(), f.ref(3), 100, watch); !errors.Is(err, rpc.ErrUnavailable) || !containsText(err, errGap.Error()) {
+	if _, err := c.After(t.Context(), f.ref(3), 100, watch); !errors.Is(err, rpc.ErrUnavailable) ||
+		!containsText(err, errGap.Error()) {
 		t.Fatalf("after the gap: %v", err)
 	}
 }
@@ -91,7 +92,8 @@ func TestLinks(t *testing.T) {
 	if blocks, err := c.After(t.Context(), f.ref(0), 10, watch); err != nil || len(blocks) != 1 {
 		t.Errorf("up to ledgers that do not follow each other: %+v (%v)", blocks, err)
 	}
-	if _, err := c.After(t.Context(), f.ref(1), 10, watch); !errors.Is(err, rpc.ErrUnavailable) || !containsText(err, errUnlinked.Error()) {
+	if _, err := c.After(t.Context(), f.ref(1), 10, watch); !errors.Is(err, rpc.ErrUnavailable) ||
+		!containsText(err, errUnlinked.Error()) {
 		t.Errorf("ledgers that do not follow each other: %v", err)
 	}
 	f, c = fresh()
@@ -99,7 +101,8 @@ func TestLinks(t *testing.T) {
 	reseal(f.ledgers[1])
 	f.ledgers[2]["parent_hash"] = f.ledgers[1]["ledger_hash"]
 	reseal(f.ledgers[2])
-	if _, err := c.After(t.Context(), f.ref(0), 10, watch); !errors.Is(err, rpc.ErrUnavailable) || errors.Is(err, chain.ErrOffChain) {
+	if _, err := c.After(t.Context(), f.ref(0), 10, watch); !errors.Is(err, rpc.ErrUnavailable) ||
+		errors.Is(err, chain.ErrOffChain) {
 		t.Errorf("a node that contradicts itself: %v", err)
 	}
 }

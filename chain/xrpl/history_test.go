@@ -24,7 +24,8 @@ func keeping(t *testing.T, complete, txID string, includedIn int) *fake {
 		if includedIn > 0 {
 			return object{"hash": txID, "validated": true, "ledger_index": includedIn}
 		}
-		return object{"error": "txnNotFound", "searched_all": params["min_ledger"] != nil && strings.HasPrefix(complete, "100-")}
+		return object{"error": "txnNotFound", "searched_all": params["min_ledger"] != nil &&
+			strings.HasPrefix(complete, "100-")}
 	}
 	return f
 }
@@ -47,11 +48,11 @@ func openAt(t *testing.T, urls ...string) *Chain {
 	return c
 }
 
-// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history gone; an
-// endpoint that is away may keep it. None of that is a reason not to follow the chain by a pruned node.
+// What a pruned node cannot prove another one may. Only where every endpoint answers and keeps too little is history
+// gone; an endpoint that is away may keep it. None of that is a reason not to follow the chain by a pruned node.
 func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 	t.Parallel()
-	draft, tx := signed(t, paying(t, nil, object{}).open(t))
+	unsigned, tx := signed(t, paying(t, nil, object{}).open(t))
 	const pruned, whole = "140-170", "100-170"
 	for name, test := range map[string]struct {
 		second string
@@ -73,17 +74,18 @@ func TestExpiryAsksTheNodeThatKeepsTheHistory(t *testing.T) {
 				other = keeping(t, test.second, tx.TxID, test.in).url
 			}
 			c := openAt(t, first.url, other)
-			gone, err := c.Expired(t.Context(), draft, tx.TxID)
+			gone, err := c.Expired(t.Context(), unsigned, tx.TxID)
 			if gone != test.gone || (err != nil) != test.fails || errors.Is(err, chain.ErrPruned) != test.pruned {
 				t.Fatalf("expired is %v (%v)", gone, err)
 			}
-			if test.pruned && (!containsText(err, "100 to 160") || !containsText(err, pruned) || !containsText(err, strings.TrimPrefix(first.url, "http://"))) {
+			if test.pruned && (!containsText(err, "100 to 160") || !containsText(err, pruned) ||
+				!containsText(err, strings.TrimPrefix(first.url, "http://"))) {
 				t.Fatalf("it does not say which ledgers are needed, which are kept and where: %v", err)
 			}
 			if c.Stats()[0].State != rpc.StateUp {
 				t.Fatal("a pruned node is put aside")
 			}
-			outcome, err := c.Outcome(t.Context(), draft, tx.TxID)
+			outcome, err := c.Outcome(t.Context(), unsigned, tx.TxID)
 			want := chain.Outcome{Included: test.in > 0, Dead: test.gone}
 			if test.in > 0 {
 				want.Block = first.ref(test.in - 100)

@@ -21,7 +21,7 @@ type header struct {
 	Parent      hash   `json:"parent_hash"`
 	TxRoot      hash   `json:"transaction_hash"`
 	AccountRoot hash   `json:"account_hash"`
-	Coins       drops  `json:"total_coins"`
+	Native      drops  `json:"total_coins"`
 	ParentClose uint32 `json:"parent_close_time"`
 	Close       uint32 `json:"close_time"`
 	Resolution  uint8  `json:"close_time_resolution"`
@@ -39,9 +39,9 @@ func (h header) time() time.Time { return time.Unix(int64(h.Close)+rippleEpoch, 
 
 // computed is the hash of a header's fields (rippled's LedgerHeader.cpp).
 func (h header) computed() hash {
-	coins, _ := h.Coins.Uint64() // at most 10^17
+	native, _ := h.Native.Uint64() // at most 10^17
 	b := binary.BigEndian.AppendUint32(nil, uint32(h.Index))
-	b = binary.BigEndian.AppendUint64(b, coins)
+	b = binary.BigEndian.AppendUint64(b, native)
 	b = slices.Concat(b, h.Parent[:], h.TxRoot[:], h.AccountRoot[:])
 	b = binary.BigEndian.AppendUint32(b, h.ParentClose)
 	b = binary.BigEndian.AppendUint32(b, h.Close)
@@ -87,8 +87,8 @@ type entry struct {
 	Previous fields `json:"PreviousFields"`
 }
 
-// fields are what is used of an entry of some type: of an AccountRoot who has how much and which sequence is next, of a Check, an Escrow or a PayChannel
-// who gets it. In entries of other types the same names mean other things, or nothing.
+// fields are what is used of an entry of some type: of an AccountRoot who has how much and which sequence is next, of a
+// Check, an Escrow or a PayChannel who gets it. In entries of other types the same names mean other things, or nothing.
 type fields struct {
 	Account     word   `json:"Account"`
 	Balance     amount `json:"Balance"`

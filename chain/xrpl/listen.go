@@ -21,7 +21,8 @@ const silence = time.Minute
 // NetworkOPs.cpp pubLedger, which publishes validated ledgers only; Clio 2.x the same).
 func (c *Chain) Listen(ctx context.Context, url string, announced func()) error {
 	wanted := push.Subscription{Request: []byte(`{"id":1,"command":"subscribe","streams":["ledger"]}`), Read: readStream}
-	return push.Config{Headers: c.nodes.Headers(), Silence: max(silence, 20*c.cfg.Pace)}.WebSocket(ctx, url, wanted, announced)
+	return push.Config{Headers: c.nodes.Headers(), Silence: max(silence, 20*c.cfg.Pace)}.WebSocket(ctx, url, wanted,
+		announced)
 }
 
 // readStream says what a message of the WebSocket means.

@@ -43,7 +43,9 @@ func TestListenTellsRefusals(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{xrpldRefuses: "noPermission", "slow down": "cannot be read"} {
 		url := pushtest.WebSocket(t, func(string) []string { return []string{answer} })
-		if err := newFake(t).open(t).Listen(t.Context(), url, func() { t.Error("announced") }); err == nil || !strings.Contains(err.Error(), want) {
+		if err := newFake(t).open(t).Listen(t.Context(), url, func() {
+			t.Error("announced")
+		}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

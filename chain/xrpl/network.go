@@ -8,8 +8,9 @@ import (
 	"github.com/bursar/bursar/chain/rpc"
 )
 
-// A node tells its network_id only where its [network_id] is configured, which a main net node does not need (xrpld 3.0,
-// NetworkOPs.cpp and cfg/xrpld-example.cfg; Clio 2.3 copies it from the node that it forwards to). Otherwise its data tell.
+// A node tells its network_id only where its [network_id] is configured, which a main net node does not need (xrpld
+// 3.0, NetworkOPs.cpp and cfg/xrpld-example.cfg; Clio 2.3 copies it from the node that it forwards to). Otherwise its
+// data tell.
 
 // evidence is what a node's data prove about the network that it serves.
 type evidence int
@@ -20,9 +21,9 @@ const (
 	provesOther          // it lacks what every node of the main net has
 )
 
-// mainPage is the entry of the ledger's state that lists the hashes of the ledgers 256, 512, …, 65,280. Every state since
-// then holds it, so a node that has discarded all history answers for it too (xrpld 3.0: keylet::skip, SHA-512Half of "\0s"
-// and a number of 32 bits; Ledger::updateSkipList).
+// mainPage is the entry of the ledger's state that lists the hashes of the ledgers 256, 512, …, 65,280. Every state
+// since then holds it, so a node that has discarded all history answers for it too (xrpld 3.0: keylet::skip,
+// SHA-512Half of "\0s" and a number of 32 bits; Ledger::updateSkipList).
 const mainPage = "692ECE2D61FD5074F298DC168177CA6E17B7282B9630E606AE519D7FE32B5940"
 
 // pin is a ledger of the main net whose hash has been published.
@@ -31,13 +32,13 @@ type pin struct {
 	hash   string
 }
 
-// listed is the pin that mainPage is judged by: the last that stands in the state of ledger 40,000, which is a test file of
-// ripple-binary-codec (test/fixtures/ledger-full-40000.json in XRPLF/xrpl.js).
+// listed is the pin that mainPage is judged by: the last that stands in the state of ledger 40,000, which is a test
+// file of ripple-binary-codec (test/fixtures/ledger-full-40000.json in XRPLF/xrpl.js).
 var listed = pin{39_936, "EE15773B6C898386E770E3613E28A8BE0D365F933648CA9AC4828AD67C998B71"}
 
 // pins are ledgers by whose header a node is judged that has them, where it does not answer for entries of the state.
-// Sources: 32570 is the oldest that exists, in rubblelabs/ripple (websockets/commands_test.go) and the explorers; 38129 and
-// 40000 are test files of ripple-binary-codec.
+// Sources: 32570 is the oldest that exists, in rubblelabs/ripple (websockets/commands_test.go) and the explorers; 38129
+// and 40000 are test files of ripple-binary-codec.
 func pins() []pin {
 	return []pin{
 		{32_570, "4109C6F2045FC7EFF4CDE8F9905D19C28820D86304080FF886B299F0206E42B5"},
@@ -88,8 +89,8 @@ func (r *Rules) checkID(id uint32, newest *validatedLedger) error {
 	return r.checkHeight(newest)
 }
 
-// mainnetPast is a ledger that the main net passed in March 2025. A fresh ledger of somebody's own has network id 0 too,
-// and is told apart by its height.
+// mainnetPast is a ledger that the main net passed in March 2025. A fresh ledger of somebody's own has network id 0
+// too, and is told apart by its height.
 const mainnetPast = 95_000_000
 
 func (r *Rules) checkHeight(newest *validatedLedger) error {

@@ -41,7 +41,8 @@ func (n serving) start(t testing.TB) *fake {
 	f.script["server_info"] = func(object) object {
 		answer := f.usual("server_info", nil)
 		info := answer["info"].(object)
-		info["network_id"], info["validated_ledger"].(object)["seq"], info["complete_ledgers"] = n.id, n.height, fmt.Sprint(n.height)
+		info["network_id"], info["validated_ledger"].(object)["seq"], info["complete_ledgers"] = n.id, n.height,
+			fmt.Sprint(n.height)
 		if n.id == nil {
 			delete(info, "network_id")
 		}
@@ -74,7 +75,8 @@ func oldest() object {
 		"ledger_index": "32570", "ledger_hash": "4109C6F2045FC7EFF4CDE8F9905D19C28820D86304080FF886B299F0206E42B5",
 		"parent_hash":      "60A01EBF11537D8394EA1235253293508BDA7131D5F8710EFE9413AA129653A2",
 		"account_hash":     "3806AF8F22037DE598D30D38C8861FADF391171D26F7DE34ACFA038996EA6BEB",
-		"transaction_hash": hash{}.String(), "total_coins": "99999999999996320", "parent_close_time": 410325660, "close_time": 410325670,
+		"transaction_hash": hash{}.String(), "total_coins": "99999999999996320", "parent_close_time": 410325660,
+		"close_time":            410325670,
 		"close_time_resolution": 10, "close_flags": 0,
 	}
 }
@@ -102,30 +104,33 @@ func TestWrongNetworksAreRefused(t *testing.T) {
 		serves  serving
 		want    string // "": it is taken; wrong: it is of another network; unsure: it cannot be asked now
 	}{
-		"main net by its id":                 {Mainnet, 0, serving{id: 0, height: mainnetPast}, ""},
-		"a fresh ledger with main's id":      {Mainnet, 0, serving{id: 0, height: 100}, wrong},
-		"the test net":                       {Mainnet, 0, serving{id: 1, height: mainnetPast}, wrong},
-		"a default node of main":             {Mainnet, 0, serving{height: mainnetPast, entry: listing(nil)}, ""},
-		"a default node of another":          {Mainnet, 0, serving{height: mainnetPast}, wrong},
-		"a default node with another past":   {Mainnet, 0, serving{height: mainnetPast, entry: elsewhere}, wrong},
-		"a default node with a short past":   {Mainnet, 0, serving{height: mainnetPast, entry: begun}, wrong},
-		"a node with all history":            {Mainnet, 0, serving{height: mainnetPast, entry: closed, pins: map[int]object{32570: oldest()}}, ""},
-		"all history on the test net":        {Testnet, 1, serving{height: mainnetPast, entry: closed, pins: map[int]object{32570: oldest()}}, wrong},
+		"main net by its id":               {Mainnet, 0, serving{id: 0, height: mainnetPast}, ""},
+		"a fresh ledger with main's id":    {Mainnet, 0, serving{id: 0, height: 100}, wrong},
+		"the test net":                     {Mainnet, 0, serving{id: 1, height: mainnetPast}, wrong},
+		"a default node of main":           {Mainnet, 0, serving{height: mainnetPast, entry: listing(nil)}, ""},
+		"a default node of another":        {Mainnet, 0, serving{height: mainnetPast}, wrong},
+		"a default node with another past": {Mainnet, 0, serving{height: mainnetPast, entry: elsewhere}, wrong},
+		"a default node with a short past": {Mainnet, 0, serving{height: mainnetPast, entry: begun}, wrong},
+		"a node with all history": {Mainnet, 0,
+			serving{height: mainnetPast, entry: closed, pins: map[int]object{32570: oldest()}}, ""},
+		"all history on the test net": {Testnet, 1,
+			serving{height: mainnetPast, entry: closed, pins: map[int]object{32570: oldest()}}, wrong},
 		"one that proves nothing":            {Mainnet, 0, serving{height: mainnetPast, entry: closed}, ""},
 		"one that proves nothing and is low": {Mainnet, 0, serving{height: 100, entry: closed}, wrong},
-		"another's header at a pin":          {Mainnet, 0, serving{height: mainnetPast, entry: closed, pins: map[int]object{32570: young}}, wrong},
-		"the test net by its id":             {Testnet, 1, serving{id: 1, height: 100}, ""},
-		"main net's id on the test net":      {Testnet, 1, serving{id: 0, height: 100}, wrong},
-		"a default node on the test net":     {Testnet, 1, serving{height: 100}, ""},
-		"main's ledgers on the test net":     {Testnet, 1, serving{height: mainnetPast, entry: listing(nil)}, wrong},
-		"any private one":                    {Private, 0, serving{id: 0, height: 100}, ""},
-		"any private one with an id":         {Private, 0, serving{id: 1024, height: 100}, ""},
-		"any private one without":            {Private, 0, serving{height: 100}, ""},
-		"one that must name its network":     {Private, 0, serving{id: 1025, height: 100}, wrong},
-		"a network of its own":               {Private, 21338, serving{id: 21338, height: 100}, ""},
-		"its neighbour":                      {Private, 21338, serving{id: 21337, height: 100}, wrong},
-		"a node that cannot take its id":     {Private, 21338, serving{height: 100}, wrong},
-		"a Clio that cannot reach its node":  {Private, 21338, serving{height: 100, clio: true}, unsure},
+		"another's header at a pin": {Mainnet, 0,
+			serving{height: mainnetPast, entry: closed, pins: map[int]object{32570: young}}, wrong},
+		"the test net by its id":            {Testnet, 1, serving{id: 1, height: 100}, ""},
+		"main net's id on the test net":     {Testnet, 1, serving{id: 0, height: 100}, wrong},
+		"a default node on the test net":    {Testnet, 1, serving{height: 100}, ""},
+		"main's ledgers on the test net":    {Testnet, 1, serving{height: mainnetPast, entry: listing(nil)}, wrong},
+		"any private one":                   {Private, 0, serving{id: 0, height: 100}, ""},
+		"any private one with an id":        {Private, 0, serving{id: 1024, height: 100}, ""},
+		"any private one without":           {Private, 0, serving{height: 100}, ""},
+		"one that must name its network":    {Private, 0, serving{id: 1025, height: 100}, wrong},
+		"a network of its own":              {Private, 21338, serving{id: 21338, height: 100}, ""},
+		"its neighbour":                     {Private, 21338, serving{id: 21337, height: 100}, wrong},
+		"a node that cannot take its id":    {Private, 21338, serving{height: 100}, wrong},
+		"a Clio that cannot reach its node": {Private, 21338, serving{height: 100, clio: true}, unsure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,13 +168,14 @@ func TestPins(t *testing.T) {
 }
 
 // A node that tells no id and proves nothing is explained by the health check.
-func TestExamineExplainsTheNetwork(t *testing.T) {
+func TestHealthCheckExplainsTheNetwork(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		serves serving
 		want   string
 	}{
-		"proven":      {serving{height: mainnetPast, entry: object{"node": mainHashes(t), "validated": true}}, "chain ok: mainnet, proven by its ledgers"},
+		"proven": {serving{height: mainnetPast, entry: object{"node": mainHashes(t), "validated": true}},
+			"chain ok: mainnet, proven by its ledgers"},
 		"not proven":  {serving{height: mainnetPast, entry: object{"error": "noPermission"}}, "chain warning: network_id"},
 		"told by its": {serving{id: 0, height: mainnetPast}, "chain ok: network 0"},
 	} {

@@ -165,7 +165,7 @@ func (r *reader) u32() uint32 { return binary.BigEndian.Uint32(r.take(4)) }
 func (r *reader) drops() uint64 {
 	value := binary.BigEndian.Uint64(r.take(8))
 	amount := value &^ positiveXRP
-	if value&positiveXRP == 0 || maxCoins.Less(bursar.Units(amount)) {
+	if value&positiveXRP == 0 || maxDrops.Less(bursar.Units(amount)) {
 		r.bad = true
 	}
 	return amount

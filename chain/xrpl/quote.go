@@ -49,7 +49,7 @@ func (c *Chain) refuse(p chain.Payment) error {
 		return &chain.RefusedError{Reason: "the address is not valid"}
 	case p.Amount.IsZero():
 		return &chain.RefusedError{Below: true, Reason: "the smallest payment is 0.000001 XRP"}
-	case maxCoins.Less(p.Amount):
+	case maxDrops.Less(p.Amount):
 		return &chain.RefusedError{Reason: "the amount is more than there is"}
 	case slices.Contains(nobodys(), p.Address.Base), c.cfg.Network != Private && p.Address.Base == genesisAccount:
 		return &chain.RefusedError{Reason: "nobody holds the key of the address"}
@@ -90,8 +90,8 @@ type feeAnswer struct {
 	} `json:"drops"`
 }
 
-// offer is a fifth more than what the open ledger asks, so that a payment stays good while the load rises a little; a fee
-// cannot be raised later. Where that is above the limit the limit is offered, as long as the queue takes it.
+// offer is a fifth more than what the open ledger asks, so that a payment stays good while the load rises a little; a
+// fee cannot be raised later. Where that is above the limit the limit is offered, as long as the queue takes it.
 func (c *Chain) offer(ctx context.Context, s *rpc.Session, limit bursar.Amount) (bursar.Amount, error) {
 	var answer feeAnswer
 	if err := ask(ctx, s, "fee", nil, &answer); err != nil {

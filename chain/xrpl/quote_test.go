@@ -80,9 +80,9 @@ func TestFeeFollowsTheOpenLedgerWithinTheLimit(t *testing.T) {
 			}
 			o := order(1_000_000, third)
 			o.MaxFee = bursar.Units(test.most)
-			draft, err := f.open(t).Build(t.Context(), o)
-			if (err == nil) != (test.want != 0) || draft.Fee != bursar.Units(test.want) {
-				t.Fatalf("fee %s (%v), want %d", draft.Fee, err, test.want)
+			unsigned, err := f.open(t).Build(t.Context(), o)
+			if (err == nil) != (test.want != 0) || unsigned.Fee != bursar.Units(test.want) {
+				t.Fatalf("fee %s (%v), want %d", unsigned.Fee, err, test.want)
 			}
 		})
 	}

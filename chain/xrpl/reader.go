@@ -33,8 +33,8 @@ func (c *Chain) HeadOn(ctx context.Context, endpoint string) (chain.Head, error)
 	return chain.Head{Latest: st.tip, Final: st.tip}, nil
 }
 
-// BlockOn reads the validated ledger at a height through one endpoint, by what After does. It returns chain.ErrNoBlock where
-// the endpoint has none there: above its newest, or below what it keeps.
+// BlockOn reads the validated ledger at a height through one endpoint, by what After does. It returns chain.ErrNoBlock
+// where the endpoint has none there: above its newest, or below what it keeps.
 func (c *Chain) BlockOn(ctx context.Context, endpoint string, height uint64, watch chain.Watch) (chain.Block, error) {
 	s, err := c.nodes.On(ctx, endpoint)
 	if err != nil {

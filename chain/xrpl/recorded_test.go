@@ -35,8 +35,8 @@ func recordedTxs(t *testing.T) []recordedTx {
 	return file.Recorded
 }
 
-// What nodes of public networks have told about every way in which XRP arrives, or does not. Each transaction is put alone
-// into a ledger: its place there is the only thing that is not as it was recorded.
+// What nodes of public networks have told about every way in which XRP arrives, or does not. Each transaction is put
+// alone into a ledger: its place there is the only thing that is not as it was recorded.
 func TestRecordedTransactions(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]bool{}
@@ -68,28 +68,32 @@ func TestRecordedTransactions(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range []string{"Payment", "CheckCash", "EscrowFinish", "AccountDelete", "PaymentChannelClaim", "Batch"} {
+	for _, kind := range []string{"Payment", "CheckCash", "EscrowFinish", "AccountDelete", "PaymentChannelClaim",
+		"Batch"} {
 		if !kinds[kind] {
 			t.Errorf("no %s is recorded", kind)
 		}
 	}
 }
 
-// A payment inside a Batch stands in the ledger as a transaction of its own (XLS-56): its fee is 0, it is not signed, and its
-// metadata names the Batch.
+// A payment inside a Batch stands in the ledger as a transaction of its own (XLS-56): its fee is 0, it is not signed,
+// and its metadata names the Batch.
 func TestInnerTransactionsOfABatchArrive(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.add(
-		object{"TransactionType": "Batch", "Account": stranger, "Fee": "40", "RawTransactions": []any{object{"RawTransaction": object{"TransactionType": "Payment"}}}},
-		with(pay(object{"Fee": "0", "SigningPubKey": "", "Flags": 0x4000_0000, "DestinationTag": 7}, "7000000", root(ours, 20_000_000, 27_000_000)),
+		object{"TransactionType": "Batch", "Account": stranger, "Fee": "40",
+			"RawTransactions": []any{object{"RawTransaction": object{"TransactionType": "Payment"}}}},
+		with(pay(object{"Fee": "0", "SigningPubKey": "", "Flags": 0x4000_0000, "DestinationTag": 7}, "7000000",
+			root(ours, 20_000_000, 27_000_000)),
 			object{"ParentBatchID": fakeHash("tx", 1, 0)}),
 	)
 	blocks, err := f.after(t)
 	if err != nil || len(blocks) != 1 || len(blocks[0].Transfers) != 1 {
 		t.Fatalf("read %+v (%v)", blocks, err)
 	}
-	if got := blocks[0].Transfers[0]; got.TxID != fakeHash("tx", 1, 1) || got.Amount != bursar.Units(7_000_000) || got.Address.Memo != 7 {
+	if got := blocks[0].Transfers[0]; got.TxID != fakeHash("tx", 1, 1) || got.Amount != bursar.Units(7_000_000) ||
+		got.Address.Memo != 7 {
 		t.Errorf("it brought %+v", got)
 	}
 }

@@ -19,7 +19,8 @@ type scanner struct {
 
 // scan tells what a ledger did to watched addresses. An error is a contradiction in the node's answer.
 func scan(l *ledger, watch chain.Watch) (chain.Block, error) {
-	w := &scanner{watch: watch, known: map[string]bool{}, out: chain.Block{Ref: l.ref(), Parent: l.Parent.String(), Time: l.time()}}
+	w := &scanner{watch: watch, known: map[string]bool{},
+		out: chain.Block{Ref: l.ref(), Parent: l.Parent.String(), Time: l.time()}}
 	for i := range l.Txs {
 		tx := &l.Txs[i]
 		if err := w.own(tx); err != nil {
@@ -49,8 +50,8 @@ var (
 	errDelivered   = errors.New("what was delivered is not what the balance gained")
 )
 
-// gains adds the XRP that each watched account gained, whatever the transaction's type: payments, checks, escrows, payment
-// channels, deleted accounts, and types that are yet to come.
+// gains adds the XRP that each watched account gained, whatever the transaction's type: payments, checks, escrows,
+// payment channels, deleted accounts, and types that are yet to come.
 func (w *scanner) gains(tx *transaction) error {
 	accounted := false
 	for _, node := range tx.Meta.Nodes {
@@ -80,8 +81,8 @@ func (w *scanner) gains(tx *transaction) error {
 	return nil
 }
 
-// delivered compares a payment's delivered_amount with the receiver's gain. An object is an issued currency or an MPT, of
-// which the receiver gains no XRP. Amount and DeliverMax may say more: a partial payment delivers less.
+// delivered compares a payment's delivered_amount with the receiver's gain. An object is an issued currency or an MPT,
+// of which the receiver gains no XRP. Amount and DeliverMax may say more: a partial payment delivers less.
 func (tx *transaction) delivered(gain bursar.Amount) error {
 	told := tx.Meta.Delivered
 	switch told.Kind() {
@@ -103,8 +104,8 @@ func (tx *transaction) delivered(gain bursar.Amount) error {
 	return fmt.Errorf("%w: %.80s and %s", errDelivered, told, gain)
 }
 
-// moved returns a watched account that an entry is of, and how much its balance rose or fell through others: the fee that it
-// paid itself is no loss to what came in. Base is empty for every other entry.
+// moved returns a watched account that an entry is of, and how much its balance rose or fell through others: the fee
+// that it paid itself is no loss to what came in. Base is empty for every other entry.
 func (w *scanner) moved(tx *transaction, node change) (base string, gain, loss bursar.Amount, err error) {
 	after, before := node.account()
 	base = string(after.Account)
@@ -149,8 +150,8 @@ func (tx *transaction) feePayer() string {
 	return tx.Account
 }
 
-// tagFor returns the tag under which an account was paid: the transaction's own, or that of the check, escrow or channel
-// that it cashed.
+// tagFor returns the tag under which an account was paid: the transaction's own, or that of the check, escrow or
+// channel that it cashed.
 func (tx *transaction) tagFor(base string) (tag uint32, has bool) {
 	if string(tx.Destination) == base {
 		return tx.Tag.value, tx.Tag.there

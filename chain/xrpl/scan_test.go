@@ -18,7 +18,8 @@ func pay(more object, delivered any, nodes ...any) object {
 	if delivered != nil {
 		meta["delivered_amount"] = delivered
 	}
-	tx := object{"TransactionType": "Payment", "Destination": ours, "Amount": "5000000000", "DeliverMax": "5000000000", "metaData": meta}
+	tx := object{"TransactionType": "Payment", "Destination": ours, "Amount": "5000000000", "DeliverMax": "5000000000",
+		"metaData": meta}
 	for key, value := range more {
 		tx[key] = value
 	}
@@ -62,33 +63,52 @@ func TestWhatArrives(t *testing.T) {
 		tx   object
 		want []chain.Transfer
 	}{
-		"a payment without a tag":  {pay(nil, "7000000", up), []chain.Transfer{transfer(1, nil, 7_000_000)}},
-		"tag 0 is a tag":           {pay(object{"DestinationTag": 0}, "7000000", up), []chain.Transfer{transfer(1, tagged(0), 7_000_000)}},
-		"the highest tag":          {pay(object{"DestinationTag": 4294967295}, "7000000", up), []chain.Transfer{transfer(1, tagged(1<<32-1), 7_000_000)}},
-		"the first payment ever":   {pay(nil, "27000000", root(ours, 0, 27_000_000)), []chain.Transfer{transfer(1, nil, 27_000_000)}},
-		"a partial payment":        {pay(object{"Flags": 131072, "DestinationTag": 5}, "7000000", up), []chain.Transfer{transfer(1, tagged(5), 7_000_000)}},
+		"a payment without a tag": {pay(nil, "7000000", up), []chain.Transfer{transfer(1, nil, 7_000_000)}},
+		"tag 0 is a tag": {pay(object{"DestinationTag": 0}, "7000000", up),
+			[]chain.Transfer{transfer(1, tagged(0), 7_000_000)}},
+		"the highest tag": {pay(object{"DestinationTag": 4294967295}, "7000000", up),
+			[]chain.Transfer{transfer(1, tagged(1<<32-1), 7_000_000)}},
+		"the first payment ever": {pay(nil, "27000000", root(ours, 0, 27_000_000)),
+			[]chain.Transfer{transfer(1, nil, 27_000_000)}},
+		"a partial payment": {pay(object{"Flags": 131072, "DestinationTag": 5}, "7000000", up),
+			[]chain.Transfer{transfer(1, tagged(5), 7_000_000)}},
 		"an issued currency":       {pay(nil, usd(), same), nil},
 		"an issued currency alone": {pay(nil, usd()), nil},
-		"a multi-purpose token":    {pay(nil, object{"mpt_issuance_id": "00AA", "value": "9000000"}, root(stranger, 9, 8)), nil},
-		"a tec result":             {with(pay(nil, "7000000", up), object{"TransactionResult": "tecPATH_PARTIAL"}), nil},
-		"a payment to others":      {pay(object{"Destination": third}, "7000000", root(third, 1_000_000, 8_000_000)), nil},
-		"an account that leaves": {of("AccountDelete", object{"Destination": ours, "DestinationTag": 3}, up, object{"DeletedNode": object{
-			"LedgerEntryType": "AccountRoot", "FinalFields": object{"Account": stranger, "Balance": "0"}, "PreviousFields": object{"Balance": "7200000"}}}),
+		"a multi-purpose token": {pay(nil, object{"mpt_issuance_id": "00AA", "value": "9000000"}, root(stranger, 9, 8)),
+			nil},
+		"a tec result":        {with(pay(nil, "7000000", up), object{"TransactionResult": "tecPATH_PARTIAL"}), nil},
+		"a payment to others": {pay(object{"Destination": third}, "7000000", root(third, 1_000_000, 8_000_000)), nil},
+		"an account that leaves": {of("AccountDelete", object{"Destination": ours, "DestinationTag": 3}, up,
+			object{"DeletedNode": object{
+				"LedgerEntryType": "AccountRoot", "FinalFields": object{"Account": stranger, "Balance": "0"},
+				"PreviousFields": object{"Balance": "7200000"}}}),
 			[]chain.Transfer{transfer(1, tagged(3), 7_000_000)}},
-		"a finished escrow": {of("EscrowFinish", object{"Account": third, "Owner": stranger}, promised("Escrow", "DeletedNode", object{"DestinationTag": 8, "Amount": "7000000"}), up),
+		"a finished escrow": {of("EscrowFinish", object{"Account": third, "Owner": stranger},
+			promised("Escrow", "DeletedNode", object{"DestinationTag": 8, "Amount": "7000000"}), up),
 			[]chain.Transfer{transfer(1, tagged(8), 7_000_000)}},
-		"an escrow without a tag": {of("EscrowFinish", nil, promised("Escrow", "DeletedNode", nil), up), []chain.Transfer{transfer(1, nil, 7_000_000)}},
-		"an escrow that is only made": {of("EscrowCreate", object{"Destination": ours, "Amount": "7000000"}, object{"CreatedNode": object{
-			"LedgerEntryType": "Escrow", "NewFields": object{"Destination": ours, "Amount": "7000000"}}}), nil},
-		"a channel's claim": {of("PaymentChannelClaim", nil, promised("PayChannel", "ModifiedNode", object{"DestinationTag": 0}), up),
+		"an escrow without a tag": {of("EscrowFinish", nil, promised("Escrow", "DeletedNode", nil), up),
+			[]chain.Transfer{transfer(1, nil, 7_000_000)}},
+		"an escrow that is only made": {of("EscrowCreate", object{"Destination": ours, "Amount": "7000000"},
+			object{"CreatedNode": object{
+				"LedgerEntryType": "Escrow", "NewFields": object{"Destination": ours, "Amount": "7000000"}}}), nil},
+		"a channel's claim": {of("PaymentChannelClaim", nil,
+			promised("PayChannel", "ModifiedNode", object{"DestinationTag": 0}), up),
 			[]chain.Transfer{transfer(1, tagged(0), 7_000_000)}},
-		"a closed channel":           {of("PaymentChannelClaim", nil, promised("PayChannel", "DeletedNode", nil), up), []chain.Transfer{transfer(1, nil, 7_000_000)}},
-		"a failed escrow":            {with(of("EscrowFinish", nil, up), object{"TransactionResult": "tecNO_PERMISSION"}), nil},
-		"a type from the future":     {of("LoanPay", object{"Destination": object{"x": 1}, "Delegate": 7}, up), []chain.Transfer{transfer(1, nil, 7_000_000)}},
-		"a pseudo transaction":       {of("SetFee", object{"Account": "rrrrrrrrrrrrrrrrrrrrrhoLvTp", "Fee": "0"}, object{"ModifiedNode": object{"LedgerEntryType": "FeeSettings"}}), nil},
-		"a trust line of ours":       {of("TrustSet", nil, object{"CreatedNode": object{"LedgerEntryType": "RippleState", "NewFields": object{"Balance": usd(), "Account": ours}}}), nil},
-		"an account threaded only":   {pay(nil, usd(), object{"ModifiedNode": object{"LedgerEntryType": "AccountRoot"}}), nil},
-		"Amount of a lying proposal": {pay(object{"Amount": usd(), "SendMax": "9"}, "7000000", up), []chain.Transfer{transfer(1, nil, 7_000_000)}},
+		"a closed channel": {of("PaymentChannelClaim", nil, promised("PayChannel", "DeletedNode", nil), up),
+			[]chain.Transfer{transfer(1, nil, 7_000_000)}},
+		"a failed escrow": {with(of("EscrowFinish", nil, up), object{"TransactionResult": "tecNO_PERMISSION"}),
+			nil},
+		"a type from the future": {of("LoanPay", object{"Destination": object{"x": 1}, "Delegate": 7}, up),
+			[]chain.Transfer{transfer(1, nil, 7_000_000)}},
+		"a pseudo transaction": {of("SetFee", object{"Account": "rrrrrrrrrrrrrrrrrrrrrhoLvTp", "Fee": "0"},
+			object{"ModifiedNode": object{"LedgerEntryType": "FeeSettings"}}), nil},
+		"a trust line of ours": {of("TrustSet", nil,
+			object{"CreatedNode": object{"LedgerEntryType": "RippleState",
+				"NewFields": object{"Balance": usd(), "Account": ours}}}), nil},
+		"an account threaded only": {pay(nil, usd(), object{"ModifiedNode": object{"LedgerEntryType": "AccountRoot"}}),
+			nil},
+		"Amount of a lying proposal": {pay(object{"Amount": usd(), "SendMax": "9"}, "7000000", up),
+			[]chain.Transfer{transfer(1, nil, 7_000_000)}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -109,27 +129,30 @@ func TestWhatArrives(t *testing.T) {
 	}
 }
 
-// A check is cashed by its receiver, so the transaction is signed with our key: it is reported, and what it brought is not
-// less for the fee.
+// A check is cashed by its receiver, so the transaction is signed with our key: it is reported, and what it brought is
+// not less for the fee.
 func TestCashedCheck(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.add(of("CheckCash", object{"Account": ours}, promised("Check", "DeletedNode", object{"DestinationTag": 4}), root(ours, 20_000_000, 26_999_988)))
+	f.add(of("CheckCash", object{"Account": ours}, promised("Check", "DeletedNode", object{"DestinationTag": 4}),
+		root(ours, 20_000_000, 26_999_988)))
 	blocks, err := f.after(t)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []chain.Transfer{transfer(1, tagged(4), 7_000_000)}
-	foreign := []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: []string{ours + "/1"}, Fee: bursar.Units(12)}}
-	if !reflect.DeepEqual(blocks[0].Transfers, want) || !reflect.DeepEqual(blocks[0].ExternalSpends, foreign) {
-		t.Fatalf("%+v, want %+v and %+v", blocks[0], want, foreign)
+	external := []chain.ExternalSpend{{TxID: fakeHash("tx", 1, 0), Base: ours, Reservations: []string{ours + "/1"},
+		Fee: bursar.Units(12)}}
+	if !reflect.DeepEqual(blocks[0].Transfers, want) || !reflect.DeepEqual(blocks[0].ExternalSpends, external) {
+		t.Fatalf("%+v, want %+v and %+v", blocks[0], want, external)
 	}
 }
 
-func TestOwnAndForeignTransactions(t *testing.T) {
+func TestOwnAndExternalTransactions(t *testing.T) {
 	t.Parallel()
 	out := func() object {
-		return pay(object{"Account": ours, "Destination": third}, "5000000", root(ours, 20_000_000, 14_999_988), root(third, 0, 5_000_000))
+		return pay(object{"Account": ours, "Destination": third}, "5000000", root(ours, 20_000_000, 14_999_988),
+			root(third, 0, 5_000_000))
 	}
 	f := newFake(t)
 	f.add(out(), with(out(), object{"TransactionResult": "tecNO_PERMISSION"}), out())
@@ -140,12 +163,13 @@ func TestOwnAndForeignTransactions(t *testing.T) {
 	}
 	fee := bursar.Units(12)
 	included := []chain.Inclusion{{TxID: mine[0], Fee: fee}, {TxID: mine[1], Failed: true, Fee: fee}}
-	foreign := []chain.ExternalSpend{{
-		TxID: fakeHash("tx", 1, 2), Base: ours, Reservations: []string{ours + "/1"}, Payments: []chain.Payment{paid(third, nil, 5_000_000)}, Fee: fee,
+	external := []chain.ExternalSpend{{
+		TxID: fakeHash("tx", 1, 2), Base: ours, Reservations: []string{ours + "/1"},
+		Payments: []chain.Payment{paid(third, nil, 5_000_000)}, Fee: fee,
 	}}
 	b := blocks[0]
-	if !reflect.DeepEqual(b.Included, included) || !reflect.DeepEqual(b.ExternalSpends, foreign) || b.Transfers != nil {
-		t.Fatalf("%+v, want %+v and %+v", b, included, foreign)
+	if !reflect.DeepEqual(b.Included, included) || !reflect.DeepEqual(b.ExternalSpends, external) || b.Transfers != nil {
+		t.Fatalf("%+v, want %+v and %+v", b, included, external)
 	}
 	if b.Ref != f.ref(1) || b.Parent != f.ref(0).Hash || b.Time.Unix() != 800_000_004+rippleEpoch {
 		t.Errorf("the block is %+v", b)
@@ -160,33 +184,52 @@ func TestUnsoundLedgersAreErrors(t *testing.T) {
 		spoil func(f *fake, l object)
 		want  string
 	}{
-		"more delivered than gained": {func(f *fake, l object) { tx(l)["metaData"].(object)["delivered_amount"] = "7000001" }, errDelivered.Error()},
-		"an object that moved XRP":   {func(f *fake, l object) { tx(l)["metaData"].(object)["delivered_amount"] = usd() }, errDelivered.Error()},
-		"delivered, yet no change":   {func(f *fake, l object) { tx(l)["metaData"].(object)["AffectedNodes"] = []any{} }, errDelivered.Error()},
-		"unavailable":                {func(f *fake, l object) { tx(l)["metaData"].(object)["delivered_amount"] = "unavailable" }, errNoDelivered.Error()},
-		"no delivered_amount":        {func(f *fake, l object) { delete(tx(l)["metaData"].(object), "delivered_amount") }, errNoDelivered.Error()},
+		"more delivered than gained": {func(f *fake, l object) {
+			tx(l)["metaData"].(object)["delivered_amount"] = "7000001"
+		}, errDelivered.Error()},
+		"an object that moved XRP": {func(f *fake, l object) {
+			tx(l)["metaData"].(object)["delivered_amount"] = usd()
+		}, errDelivered.Error()},
+		"delivered, yet no change": {func(f *fake, l object) {
+			tx(l)["metaData"].(object)["AffectedNodes"] = []any{}
+		}, errDelivered.Error()},
+		"unavailable": {func(f *fake, l object) {
+			tx(l)["metaData"].(object)["delivered_amount"] = "unavailable"
+		}, errNoDelivered.Error()},
+		"no delivered_amount": {func(f *fake, l object) {
+			delete(tx(l)["metaData"].(object), "delivered_amount")
+		}, errNoDelivered.Error()},
 		"a balance in words": {func(f *fake, l object) {
 			final(l)["Balance"] = "much"
 		}, errDrops.Error()},
 		"a balance of another thing": {func(f *fake, l object) {
 			final(l)["Balance"] = usd()
 		}, errDrops.Error()},
-		"no balance":                 {func(f *fake, l object) { delete(final(l), "Balance") }, errPartial.Error()},
-		"no metadata":                {func(f *fake, l object) { delete(tx(l), "metaData") }, errPartial.Error()},
-		"no transactions":            {func(f *fake, l object) { l["transactions"] = []any{} }, errPartial.Error()},
-		"transactions not asked for": {func(f *fake, l object) { l["transaction_hash"] = hash{}.String(); reseal(l) }, errPartial.Error()},
-		"a hole in the list":         {func(f *fake, l object) { tx(l)["metaData"].(object)["TransactionIndex"] = 1 }, errPartial.Error()},
-		"another height":             {func(f *fake, l object) { l["ledger_index"] = "102"; reseal(l) }, errOtherLedger.Error()},
-		"a wrong hash":               {func(f *fake, l object) { l["close_time"] = 1 }, errHeader.Error()},
-		"a fee that is no number":    {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errDrops.Error()},
-		"only hashes":                {func(f *fake, l object) { l["transactions"] = []any{fakeHash("tx")} }, "unmarshal JSON string into Go xrpl.transaction"},
+		"no balance":      {func(f *fake, l object) { delete(final(l), "Balance") }, errPartial.Error()},
+		"no metadata":     {func(f *fake, l object) { delete(tx(l), "metaData") }, errPartial.Error()},
+		"no transactions": {func(f *fake, l object) { l["transactions"] = []any{} }, errPartial.Error()},
+		"transactions not asked for": {func(f *fake, l object) {
+			l["transaction_hash"] = hash{}.String()
+			reseal(l)
+		}, errPartial.Error()},
+		"a hole in the list": {func(f *fake, l object) {
+			tx(l)["metaData"].(object)["TransactionIndex"] = 1
+		}, errPartial.Error()},
+		"another height":          {func(f *fake, l object) { l["ledger_index"] = "102"; reseal(l) }, errOtherLedger.Error()},
+		"a wrong hash":            {func(f *fake, l object) { l["close_time"] = 1 }, errHeader.Error()},
+		"a fee that is no number": {func(f *fake, l object) { tx(l)["Fee"] = "1e3" }, errDrops.Error()},
+		"only hashes": {func(f *fake, l object) {
+			l["transactions"] = []any{fakeHash("tx")}
+		}, "unmarshal JSON string into Go xrpl.transaction"},
 		"an overload": {func(f *fake, l object) {
 			f.script["ledger"] = func(object) object { return object{"error": "slowDown"} }
 		}, "slowDown"},
 		"no network": {func(f *fake, l object) {
 			f.script["server_info"] = func(object) object { return object{"error": "noNetwork"} }
 		}, "noNetwork"},
-		"no status":       {func(f *fake, l object) { f.script["ledger"] = func(object) object { return object{"status": ""} } }, errAnswer.Error()},
+		"no status": {func(f *fake, l object) {
+			f.script["ledger"] = func(object) object { return object{"status": ""} }
+		}, errAnswer.Error()},
 		"a gap behind us": {func(f *fake, l object) { f.add(); f.complete = "90-100,102-110" }, errGap.Error()},
 		"nothing at all":  {func(f *fake, l object) { f.complete = "empty" }, errGap.Error()},
 		"no ranges":       {func(f *fake, l object) { f.complete = "1-x" }, errRanges.Error()},

@@ -39,7 +39,8 @@ func paying(t testing.TB, account, destination object) *fake {
 			return object{"account_data": data, "validated": false, "ledger_current_index": first + len(f.ledgers)}
 		}
 		newest := len(f.ledgers) - 1
-		return object{"account_data": data, "validated": true, "ledger_index": first + newest, "ledger_hash": f.ledgers[newest]["ledger_hash"]}
+		return object{"account_data": data, "validated": true, "ledger_index": first + newest,
+			"ledger_hash": f.ledgers[newest]["ledger_hash"]}
 	}
 	return f
 }
@@ -52,7 +53,7 @@ func order(drops uint64, to string) chain.TxRequest {
 	}
 }
 
-func TestDraft(t *testing.T) {
+func TestBuild(t *testing.T) {
 	t.Parallel()
 	nonce := func(n uint64) func(*chain.TxRequest) { return func(o *chain.TxRequest) { o.Nonce = &n } }
 	var funds *chain.NeedsFundsError
@@ -74,13 +75,17 @@ func TestDraft(t *testing.T) {
 		"to itself": {5_000_000, nil, func(o *chain.TxRequest) {
 			o.Payments[0].Address = bursar.Address{Base: hot().Base, Memo: 1, HasMemo: true}
 		}, &refused},
-		"a token":            {5_000_000, nil, func(o *chain.TxRequest) { o.Payments[0].Contract = "USD" }, &refused},
-		"two payments":       {5_000_000, nil, func(o *chain.TxRequest) { o.Payments = append(o.Payments, o.Payments[0]) }, errOrder},
-		"a sweep":            {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errOrder},
-		"no public key":      {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errOrder},
-		"another public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4})) }, errOrder},
-		"another family":     {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errOrder},
-		"a higher bid":       {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errBump},
+		"a token": {5_000_000, nil, func(o *chain.TxRequest) { o.Payments[0].Contract = "USD" }, &refused},
+		"two payments": {5_000_000, nil, func(o *chain.TxRequest) {
+			o.Payments = append(o.Payments, o.Payments[0])
+		}, errOrder},
+		"a sweep":       {5_000_000, nil, func(o *chain.TxRequest) { o.Kind = chain.KindSweep }, errOrder},
+		"no public key": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Pub = "" }, errOrder},
+		"another public key": {5_000_000, nil, func(o *chain.TxRequest) {
+			o.From.Pub = hex.EncodeToString(keys().Public(chain.KeyRef{Index: 4}))
+		}, errOrder},
+		"another family": {5_000_000, nil, func(o *chain.TxRequest) { o.From.Key.Family = "evm" }, errOrder},
+		"a higher bid":   {5_000_000, nil, func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} }, errBump},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,11 +93,11 @@ func TestDraft(t *testing.T) {
 			if test.change != nil {
 				test.change(&o)
 			}
-			draft, err := paying(t, test.account, object{}).open(t).Build(t.Context(), o)
+			unsigned, err := paying(t, test.account, object{}).open(t).Build(t.Context(), o)
 			switch want := test.want.(type) {
 			case string:
-				if err != nil || len(draft.Reservations) != 1 || draft.Reservations[0] != want || draft.Expires != 160 {
-					t.Fatalf("drafted %+v (%v), want claim %s until 160", draft, err, want)
+				if err != nil || len(unsigned.Reservations) != 1 || unsigned.Reservations[0] != want || unsigned.Expires != 160 {
+					t.Fatalf("drafted %+v (%v), want claim %s until 160", unsigned, err, want)
 				}
 			case error:
 				if !errors.Is(err, want) {
@@ -108,7 +113,7 @@ func TestDraft(t *testing.T) {
 }
 
 // What waits in the open ledger is spent; an account that is not there has nothing.
-func TestDraftCountsWhatIsThere(t *testing.T) {
+func TestBuildCountsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	f := paying(t, nil, object{})
 	usual := f.script["account_info"]
@@ -120,7 +125,8 @@ func TestDraftCountsWhatIsThere(t *testing.T) {
 		return answer
 	}
 	var funds *chain.NeedsFundsError
-	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(3_000_012) {
+	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) ||
+		funds.Missing != bursar.Units(3_000_012) {
 		t.Errorf("3 XRP pay 5 with %v, want 3.000012 missing", err)
 	}
 	f.script["account_info"] = func(params object) object {
@@ -129,7 +135,8 @@ func TestDraftCountsWhatIsThere(t *testing.T) {
 		}
 		return usual(params)
 	}
-	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) || funds.Missing != bursar.Units(6_000_012) {
+	if _, err := f.open(t).Build(t.Context(), order(5_000_000, third)); !errors.As(err, &funds) ||
+		funds.Missing != bursar.Units(6_000_012) {
 		t.Errorf("no account pays 5 XRP with %v, want 6.000012 missing", err)
 	}
 }
@@ -137,22 +144,22 @@ func TestDraftCountsWhatIsThere(t *testing.T) {
 // signed is an unsigned transaction with its transaction.
 func signed(t testing.TB, c *Chain) (chain.UnsignedTx, chain.SignedTx) {
 	t.Helper()
-	draft, err := c.Build(t.Context(), order(5_000_000, third+":7"))
+	unsigned, err := c.Build(t.Context(), order(5_000_000, third+":7"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	contents, err := c.Inspect(draft.Bytes)
+	contents, err := c.Inspect(unsigned.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if to := contents.Payments[0].Address; to.String() != third+":7" {
 		t.Fatalf("it pays %s", to)
 	}
-	tx, err := c.Assemble(draft, [][]byte{keys().Sign(chain.Hot("xrpl"), contents.Inputs[0].Digest)})
+	tx, err := c.Assemble(unsigned, [][]byte{keys().Sign(chain.Hot("xrpl"), contents.Inputs[0].Digest)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return draft, tx
+	return unsigned, tx
 }
 
 var errNone = errors.New("nil is wanted")
@@ -232,11 +239,12 @@ func TestBroadcastErrors(t *testing.T) {
 		answer object
 		want   error
 	}{
-		"a wrong signature": {object{"error": "invalidTransaction", "error_exception": "fails local checks: Invalid signature."}, chain.ErrRejected},
-		"an overload":       {object{"error": "slowDown"}, rpc.ErrUnavailable},
-		"no network":        {object{"error": "noNetwork"}, rpc.ErrUnavailable},
-		"another hash":      {object{"engine_result": "tesSUCCESS", "tx_json": object{"hash": fakeHash("x")}}, errOtherID},
-		"no hash":           {object{"engine_result": "tesSUCCESS"}, errOtherID},
+		"a wrong signature": {object{"error": "invalidTransaction",
+			"error_exception": "fails local checks: Invalid signature."}, chain.ErrRejected},
+		"an overload":  {object{"error": "slowDown"}, rpc.ErrUnavailable},
+		"no network":   {object{"error": "noNetwork"}, rpc.ErrUnavailable},
+		"another hash": {object{"engine_result": "tesSUCCESS", "tx_json": object{"hash": fakeHash("x")}}, errOtherID},
+		"no hash":      {object{"engine_result": "tesSUCCESS"}, errOtherID},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -286,7 +294,7 @@ func TestExpired(t *testing.T) {
 			f := paying(t, object{"Sequence": test.sequence}, object{})
 			c := f.open(t)
 			fresh := paying(t, nil, object{}).open(t)
-			draft, tx := signed(t, fresh)
+			unsigned, tx := signed(t, fresh)
 			for range test.ledgers {
 				f.add()
 			}
@@ -302,7 +310,7 @@ func TestExpired(t *testing.T) {
 				}
 				return answer
 			}
-			gone, err := c.Expired(t.Context(), draft, tx.TxID)
+			gone, err := c.Expired(t.Context(), unsigned, tx.TxID)
 			if gone != test.want || (err != nil) != test.fails {
 				t.Fatalf("expired is %v (%v), want %v", gone, err, test.want)
 			}
@@ -319,20 +327,25 @@ func TestHoldingsAreThoseOfTheLedgerAskedFor(t *testing.T) {
 		want   uint64
 		fails  bool
 	}{
-		"there":              {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash, "validated": true}, 7, false},
-		"not there":          {object{"error": "actNotFound"}, 0, false},
-		"of another ledger":  {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": fakeHash("x"), "validated": true}, 0, true},
-		"of another account": {object{"account_data": object{"Account": third, "Balance": "7"}, "ledger_hash": at.Hash, "validated": true}, 0, true},
-		"not validated":      {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash}, 0, true},
-		"a lost ledger":      {object{"error": "lgrNotFound"}, 0, true},
-		"no balance at all":  {object{"account_data": object{"Account": ours, "Balance": 7.5}, "validated": true}, 0, true},
+		"there": {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash,
+			"validated": true}, 7, false},
+		"not there": {object{"error": "actNotFound"}, 0, false},
+		"of another ledger": {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": fakeHash("x"),
+			"validated": true}, 0, true},
+		"of another account": {object{"account_data": object{"Account": third, "Balance": "7"}, "ledger_hash": at.Hash,
+			"validated": true}, 0, true},
+		"not validated": {object{"account_data": object{"Account": ours, "Balance": "7"}, "ledger_hash": at.Hash},
+			0, true},
+		"a lost ledger":     {object{"error": "lgrNotFound"}, 0, true},
+		"no balance at all": {object{"account_data": object{"Account": ours, "Balance": 7.5}, "validated": true}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t)
 			f.script["account_info"] = func(params object) object {
 				if params["ledger_hash"] != at.Hash {
-					return object{"account_data": object{"Account": ours, "Balance": "999"}, "ledger_hash": fakeHash("another"), "validated": true}
+					return object{"account_data": object{"Account": ours, "Balance": "999"}, "ledger_hash": fakeHash("another"),
+						"validated": true}
 				}
 				return test.answer
 			}

@@ -49,8 +49,8 @@ var (
 // maxUnstored is how many ledgers a node may have validated and not yet stored.
 const maxUnstored = 8
 
-// without is the error of an endpoint that lacks ledgers: it gets a cool-down where another endpoint may have them. The only
-// one is asked again at once, since behind a load balancer it may be another node then.
+// without is the error of an endpoint that lacks ledgers: it gets a cool-down where another endpoint may have them. The
+// only one is asked again at once, since behind a load balancer it may be another node then.
 func (c *Chain) without(s *rpc.Session, err error) error {
 	if c.several {
 		return s.Fail(err)
@@ -82,7 +82,8 @@ func (c *Chain) stand(ctx context.Context, s *rpc.Session) (standing, error) {
 	newest, any := held.upTo(uint64(validated.Index))
 	switch {
 	case !any || newest+maxUnstored < uint64(validated.Index):
-		return standing{}, c.without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index, answer.Info.Complete))
+		return standing{}, c.without(s, fmt.Errorf("%w: validated %d, complete %.80q", errGap, validated.Index,
+			answer.Info.Complete))
 	case newest == uint64(validated.Index):
 		st.tip = chain.BlockRef{Height: newest, Hash: validated.Hash.String()}
 		return st, nil

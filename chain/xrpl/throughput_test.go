@@ -39,7 +39,8 @@ func newLedgerServer(b *testing.B, count int) (*ledgerServer, chain.BlockRef) {
 		header := maps.Clone(f.ledgers[i])
 		delete(header, "transactions")
 		fields := bytes.TrimSuffix(encoded(b, header), []byte("}"))
-		s.headers = append(s.headers, slices.Concat([]byte(`{"result":{"status":"success","validated":true,"ledger":`), fields, []byte(`,"transactions":`)))
+		s.headers = append(s.headers, slices.Concat([]byte(`{"result":{"status":"success","validated":true,"ledger":`),
+			fields, []byte(`,"transactions":`)))
 	}
 	info := f.usual("server_info", nil)
 	info["status"] = "success"

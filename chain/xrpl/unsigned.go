@@ -25,7 +25,7 @@ const (
 	envelopeHead    = 1 + 4 + 4 + 4 + 1 // version, branch, index, since, length of the family's name
 )
 
-var errDraft = errors.New("not a draft of this chain")
+var errUnsigned = errors.New("not a draft of this chain")
 
 func (e envelope) encode() []byte {
 	b := []byte{envelopeVersion}
@@ -36,19 +36,21 @@ func (e envelope) encode() []byte {
 	return append(b, e.Payload...)
 }
 
-// unpack reads an unsigned transaction, which must be a payment as Draft makes them: whole amounts, an end, no other flag.
+// unpack reads an unsigned transaction, which must be a payment as Draft makes them: whole amounts, an end, no other
+// flag.
 func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
 	if len(unsigned) < envelopeHead || unsigned[0] != envelopeVersion {
-		return e, p, fmt.Errorf("%w: its version", errDraft)
+		return e, p, fmt.Errorf("%w: its version", errUnsigned)
 	}
 	family, rest := int(unsigned[envelopeHead-1]), unsigned[envelopeHead:]
 	if len(rest) < family || bursar.Family(rest[:family]) != r.cfg.Family {
-		return e, p, fmt.Errorf("%w: its family", errDraft)
+		return e, p, fmt.Errorf("%w: its family", errUnsigned)
 	}
-	e.Key = chain.KeyRef{Family: r.cfg.Family, Branch: binary.BigEndian.Uint32(unsigned[1:]), Index: binary.BigEndian.Uint32(unsigned[5:])}
+	e.Key = chain.KeyRef{Family: r.cfg.Family, Branch: binary.BigEndian.Uint32(unsigned[1:]),
+		Index: binary.BigEndian.Uint32(unsigned[5:])}
 	e.Since, e.Payload = binary.BigEndian.Uint32(unsigned[9:]), rest[family:]
 	if p, err = parsePayment(e.Payload); err != nil {
-		return e, p, fmt.Errorf("%w: %w", errDraft, err)
+		return e, p, fmt.Errorf("%w: %w", errUnsigned, err)
 	}
 	return e, p, r.sound(e, p)
 }
@@ -56,19 +58,19 @@ func (r *Rules) unpack(unsigned []byte) (e envelope, p payment, err error) {
 func (r *Rules) sound(e envelope, p payment) error {
 	switch {
 	case p.Signature != nil:
-		return fmt.Errorf("%w: it is signed", errDraft)
+		return fmt.Errorf("%w: it is signed", errUnsigned)
 	case p.Flags != fullyCanonical:
-		return fmt.Errorf("%w: its flags are %#x", errDraft, p.Flags)
+		return fmt.Errorf("%w: its flags are %#x", errUnsigned, p.Flags)
 	case p.LastLedger == 0 || e.Since >= p.LastLedger || p.LastLedger-e.Since > maxPatience:
-		return fmt.Errorf("%w: it lives from ledger %d to %d", errDraft, e.Since, p.LastLedger)
+		return fmt.Errorf("%w: it lives from ledger %d to %d", errUnsigned, e.Since, p.LastLedger)
 	case p.Sequence == 0 || p.Amount == 0 || p.Fee == 0:
-		return fmt.Errorf("%w: sequence, amount or fee is zero", errDraft)
+		return fmt.Errorf("%w: sequence, amount or fee is zero", errUnsigned)
 	case p.NetworkID != r.namedNetwork():
-		return fmt.Errorf("%w: it is for network %d", errDraft, p.NetworkID)
+		return fmt.Errorf("%w: it is for network %d", errUnsigned, p.NetworkID)
 	case accountOf(p.SigningKey[:]) != p.Account || p.Account == p.Destination:
-		return fmt.Errorf("%w: its key is not its account's, or it pays itself", errDraft)
+		return fmt.Errorf("%w: its key is not its account's, or it pays itself", errUnsigned)
 	case !bytes.Equal(p.encode(), e.Payload):
-		return fmt.Errorf("%w: not in its one encoding", errDraft)
+		return fmt.Errorf("%w: not in its one encoding", errUnsigned)
 	}
 	return nil
 }
@@ -81,7 +83,8 @@ func (r *Rules) namedNetwork() uint32 {
 	return 0
 }
 
-// Inspect reads an unsigned transaction's unsigned bytes. A payment's fee is for the whole transaction, so its weight is 1.
+// Inspect reads an unsigned transaction's unsigned bytes. A payment's fee is for the whole transaction, so its weight
+// is 1.
 func (r *Rules) Inspect(unsigned []byte) (chain.Contents, error) {
 	e, p, err := r.unpack(unsigned)
 	if err != nil {
@@ -109,10 +112,10 @@ func txID(signed []byte) hash { return sha512Half("TXN\x00", signed) }
 
 var errSignature = errors.New("the signature is wrong")
 
-// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's key, S in the lower half: others are not
-// canonical and could be turned into a second transaction id.
-func (r *Rules) Assemble(draft chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
-	tx, err := r.assemble(draft.Bytes, signatures)
+// Assemble takes one signature of 65 bytes (R, S, recovery id) by the unsigned transaction's key, S in the lower half:
+// others are not canonical and could be turned into a second transaction id.
+func (r *Rules) Assemble(unsigned chain.UnsignedTx, signatures [][]byte) (chain.SignedTx, error) {
+	tx, err := r.assemble(unsigned.Bytes, signatures)
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("assemble: %w", err)
 	}
@@ -140,7 +143,8 @@ func seal(digest hash, key, signature []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d bytes, want 65 with a recovery id of 0 or 1", errSignature, len(signature))
 	}
 	var rr, ss btcec.ModNScalar
-	if rr.SetByteSlice(signature[:32]) || ss.SetByteSlice(signature[32:64]) || rr.IsZero() || ss.IsZero() || ss.IsOverHalfOrder() {
+	if rr.SetByteSlice(signature[:32]) || ss.SetByteSlice(signature[32:64]) || rr.IsZero() || ss.IsZero() ||
+		ss.IsOverHalfOrder() {
 		return nil, fmt.Errorf("%w: out of range", errSignature)
 	}
 	const compact = 27 + 4 // the first byte of the compact form for recovery id 0 and a short public key

@@ -74,7 +74,8 @@ func loadVectors(t testing.TB) vectors {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.XAddress) == 0 || len(v.Transactions) == 0 || len(v.Payments) == 0 || len(v.Codec) == 0 || len(v.Header) == 0 {
+	if len(v.XAddress) == 0 || len(v.Transactions) == 0 || len(v.Payments) == 0 || len(v.Codec) == 0 ||
+		len(v.Header) == 0 {
 		t.Fatal("a kind of vectors is missing")
 	}
 	return v
@@ -128,7 +129,8 @@ func TestBadAddressesAreRefused(t *testing.T) {
 	r, v := rules(t, Mainnet, 0), loadVectors(t)
 	good := v.XAddress[0]
 	bad := []string{
-		good.Main + ":1", good.Main[:46], good.Main + "r", "r" + good.Classic, good.Classic + ":4294967296", good.Classic + ":-1",
+		good.Main + ":1", good.Main[:46], good.Main + "r", "r" + good.Classic, good.Classic + ":4294967296",
+		good.Classic + ":-1",
 		good.Classic + ":00", good.Classic + ":", good.Classic + "::1", good.Classic + ":0x1", strings.Repeat("r", 40),
 		encodeCheck(append([]byte{1}, make([]byte, 20)...)), encodeCheck(make([]byte, 20)), encodeCheck(make([]byte, 22)),
 		xText(2, 5, 0), xText(1, 5, 1), xText(0, 0, 1), xText(0, 7, 0), "snoPBrXtMeMyMHUVTgbuqAfg1SUTb",
@@ -247,7 +249,7 @@ func TestPaymentsAreTheirVectorsByteForByte(t *testing.T) {
 }
 
 // A draft that is signed with the key of the vectors becomes the very bytes that xrpl.js made.
-func TestAssembledDraftsAreTheVectors(t *testing.T) {
+func TestAssembledTransactionsAreTheVectors(t *testing.T) {
 	t.Parallel()
 	key, _ := btcec.PrivKeyFromBytes(unhex(t, "1acaaedece405b2a958212629e16f2eb46b153eee94cdd350fdeff52795525b7"))
 	for _, v := range loadVectors(t).Payments {

@@ -22,8 +22,8 @@ var (
 	errNumber = errors.New("not a number of the expected form")
 )
 
-// maxCoins is all XRP that ever was: a hundred billion, in drops.
-var maxCoins = bursar.Units(100_000_000_000 * dropsPerXRP)
+// maxDrops is all XRP that ever was: a hundred billion, in drops.
+var maxDrops = bursar.Units(100_000_000_000 * dropsPerXRP)
 
 const dropsPerXRP = 1_000_000
 
@@ -86,7 +86,7 @@ func dropsOf(value jsontext.Value) (bursar.Amount, error) {
 		return bursar.Amount{}, errDrops
 	}
 	amount, err := bursar.ParseUnits(string(value[1 : len(value)-1]))
-	if err != nil || maxCoins.Less(amount) {
+	if err != nil || maxDrops.Less(amount) {
 		return bursar.Amount{}, errDrops
 	}
 	return amount, nil
@@ -130,7 +130,7 @@ func (c *coins) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if !n.IsInt() {
 		return errNumber
 	}
-	if c.Amount, err = bursar.AmountFromBig(n.Num()); err != nil || maxCoins.Less(c.Amount) {
+	if c.Amount, err = bursar.AmountFromBig(n.Num()); err != nil || maxDrops.Less(c.Amount) {
 		return fmt.Errorf("%w: %.20q", errNumber, value)
 	}
 	return nil

@@ -1,8 +1,8 @@
 // Package xrpl reads and pays XRP on the XRP Ledger through the JSON-RPC of rippled or Clio.
 //
 // It owns what a validated ledger says: which XRP it delivered to whom, what a payment is made of, and when one can no
-// more be included. It never holds a key, keeps no state that a restart would lose, knows no issued currencies, and credits
-// nothing by what a transaction asked for.
+// more be included. It never holds a key, keeps no state that a restart would lose, knows no issued currencies, and
+// credits nothing by what a transaction asked for.
 //
 // Invariants:
 //   - Only validated ledgers are read, each linked to the one before by its hash, and only where the node holds them without
@@ -38,8 +38,8 @@ type Chain struct {
 	lag     lag
 }
 
-// New returns the ledger that cfg describes, read through nodes. It sends nothing: a node that is down or serves another
-// network fails the calls and not the start. It sets nodes.Check; nodes.MaxLag is 16 unless set.
+// New returns the ledger that cfg describes, read through nodes. It sends nothing: a node that is down or serves
+// another network fails the calls and not the start. It sets nodes.Check; nodes.MaxLag is 16 unless set.
 func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	rules, err := NewRules(cfg)
 	if err != nil {
@@ -61,11 +61,17 @@ func New(cfg Config, nodes rpc.Config) (*Chain, error) {
 	if now == nil {
 		now = time.Now
 	}
-	return &Chain{Rules: rules, nodes: client, several: len(nodes.URLs) > 1, log: log.With("chain", string(rules.cfg.ID)), now: now}, nil
+	return &Chain{
+		Rules:   rules,
+		nodes:   client,
+		several: len(nodes.URLs) > 1,
+		log:     log.With("chain", string(rules.cfg.ID)),
+		now:     now,
+	}, nil
 }
 
-// Capabilities returns the chain's facts. A validated ledger never is reorged out; blocks are remembered all the same, so that
-// a node of another chain is told apart from the next ledger.
+// Capabilities returns the chain's facts. A validated ledger never is reorged out; blocks are remembered all the same,
+// so that a node of another chain is told apart from the next ledger.
 func (c *Chain) Capabilities() chain.Capabilities {
 	return chain.Capabilities{
 		ID:            c.cfg.ID,

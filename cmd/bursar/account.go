@@ -53,12 +53,14 @@ func (cmd *accountCreateCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	const firstGeneration = 1
-	created := createdAccount{issued.AccountID, issued.APIKey, issued.APISecret, signer.WebhookSecretText(s.Keys.WebhookSecret(issued.AccountID, firstGeneration))}
+	created := createdAccount{issued.AccountID, issued.APIKey, issued.APISecret,
+		signer.WebhookSecretText(s.Keys.WebhookSecret(issued.AccountID, firstGeneration))}
 	if cmd.JSON {
 		return c.printJSON(created)
 	}
 	c.note("The key and the secrets are shown this once.")
-	return c.pairs("accountID", created.AccountID.String(), "apiKey", created.APIKey, "apiSecret", created.APISecret, "webhookSecret", created.WebhookSecret)
+	return c.pairs("accountID", created.AccountID.String(), "apiKey", created.APIKey, "apiSecret", created.APISecret,
+		"webhookSecret", created.WebhookSecret)
 }
 
 type accountListCommand struct {
@@ -79,7 +81,8 @@ type listedAccount struct {
 }
 
 func listAccount(a bursar.Account) listedAccount {
-	return listedAccount{a.ID, a.Name, a.CreatedAt, optional(a.Frozen), a.NotifyPending, a.NotifyWithdrawals, optional(a.Webhook)}
+	return listedAccount{a.ID, a.Name, a.CreatedAt, optional(a.Frozen), a.NotifyPending, a.NotifyWithdrawals,
+		optional(a.Webhook)}
 }
 
 // Run lists all accounts.

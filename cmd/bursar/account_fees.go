@@ -21,11 +21,14 @@ type accountFeesCommand struct {
 
 // Help returns examples.
 func (accountFeesCommand) Help() string {
-	return "Shows what an account pays, after changing it where told to. A fee of the account counts in place of the configuration's, " +
-		"for what is credited and ordered from now on. A percentage is rounded up to the smallest unit, and a deposit's fee is never more than the deposit. " +
+	return "Shows what an account pays, after changing it where told to. A fee of the account counts in place of the " +
+		"configuration's, " +
+		"for what is credited and ordered from now on. A percentage is rounded up to the smallest unit, and a deposit's " +
+		"fee is never more than the deposit. " +
 		"An amount needs --currency, since it would mean another value in each.\n\n" +
 		"Example:\n\n    bursar account fees 0193a6a0-0000-7000-8000-000000000000\n" +
-		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --currency USDT --deposit \"0.5% + 0.10\" --withdrawal 1\n" +
+		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --currency USDT --deposit \"0.5% + 0.10\" " +
+		"--withdrawal 1\n" +
 		"    bursar account fees 0193a6a0-0000-7000-8000-000000000000 --clear"
 }
 
@@ -151,7 +154,9 @@ func (cmd *accountFeesCommand) listed(c bursar.Currency, rules bursar.FeeRules) 
 	return l
 }
 
-func (cmd *accountFeesCommand) origin(rules bursar.FeeRules, code bursar.CurrencyCode, kind bursar.FeeKind) (from string, since *time.Time) {
+func (cmd *accountFeesCommand) origin(
+	rules bursar.FeeRules, code bursar.CurrencyCode, kind bursar.FeeKind,
+) (from string, since *time.Time) {
 	rule, found := rules.Find(cmd.ID, code, kind)
 	switch {
 	case !found:

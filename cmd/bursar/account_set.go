@@ -28,8 +28,10 @@ type accountSetCommand struct {
 
 // Help returns an example.
 func (accountSetCommand) Help() string {
-	return "What is not named stays as it is. It counts at once for everything that happens from now on, also while the service runs.\n\n" +
-		"Example:\n\n    bursar account set 0193a6a0-0000-7000-8000-000000000000 --notify-withdrawals --webhook https://shop.example/hooks/bursar"
+	return "What is not named stays as it is. It counts at once for everything that happens from now on, also while " +
+		"the service runs.\n\n" +
+		"Example:\n\n    bursar account set 0193a6a0-0000-7000-8000-000000000000 --notify-withdrawals --webhook " +
+		"https://shop.example/hooks/bursar"
 }
 
 // Run changes an account's settings.
@@ -49,7 +51,8 @@ func (cmd *accountSetCommand) Run(ctx context.Context, c *call) error {
 	if cmd.JSON {
 		return c.printJSON(listAccount(a))
 	}
-	return c.pairs("accountID", a.ID.String(), "notifyPending", yesNo(a.NotifyPending), "notifyWithdrawals", yesNo(a.NotifyWithdrawals), "webhook", cell(a.Webhook))
+	return c.pairs("accountID", a.ID.String(), "notifyPending", yesNo(a.NotifyPending), "notifyWithdrawals",
+		yesNo(a.NotifyWithdrawals), "webhook", cell(a.Webhook))
 }
 
 func yesNo(b bool) string {

@@ -21,7 +21,8 @@ type alarmListCommand struct {
 
 // Help returns an example.
 func (alarmListCommand) Help() string {
-	return "docs/operations.md says for each kind what it means and what to do.\n\nExample:\n\n    bursar alarm list --chain polygon"
+	return "docs/operations.md says for each kind what it means and what to do.\n\nExample:\n\n    bursar alarm list " +
+		"--chain polygon"
 }
 
 type listedAlarm struct {
@@ -63,7 +64,8 @@ type alarmCloseCommand struct {
 
 // Help says what closing does not do.
 func (alarmCloseCommand) Help() string {
-	return "Closing changes nothing but the list: a chain that is halted stays halted, and what still is wrong is raised again.\n\n" +
+	return "Closing changes nothing but the list: a chain that is halted stays halted, and what still is wrong is " +
+		"raised again.\n\n" +
 		"Example:\n\n    bursar alarm close 17"
 }
 

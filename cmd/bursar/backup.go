@@ -22,10 +22,14 @@ type backupCommand struct {
 
 // Help returns an example.
 func (backupCommand) Help() string {
-	return "Works while the service runs and holds nothing up. A SQLite file is copied as of one moment and checked: pages, references, and the\n" +
-		"books against their postings. PostgreSQL is dumped by pg_dump as of one snapshot. A file with the SHA-256 is written beside it.\n\n" +
-		"The database is not all: keep the seed and its passphrase, the file of marks and the configuration elsewhere too.\n\n" +
-		"Example:\n\n    bursar backup /var/backups/bursar-20260131.db\n    bursar backup --check /var/backups/bursar-20260131.db"
+	return "Works while the service runs and holds nothing up. A SQLite file is copied as of one moment and checked: " +
+		"pages, references, and the\n" +
+		"books against their postings. PostgreSQL is dumped by pg_dump as of one snapshot. A file with the SHA-256 is " +
+		"written beside it.\n\n" +
+		"The database is not all: keep the seed and its passphrase, the file of marks and the configuration elsewhere " +
+		"too.\n\n" +
+		"Example:\n\n    bursar backup /var/backups/bursar-20260131.db\n    bursar backup --check " +
+		"/var/backups/bursar-20260131.db"
 }
 
 type backedUp struct {
@@ -73,9 +77,23 @@ func (cmd *backupCommand) Run(ctx context.Context, c *call) error {
 
 func inJSON(copied backup.Copy) backedUp {
 	k := copied.Contents
-	return backedUp{File: copied.File, Size: copied.Size, SHA256: copied.SHA256, Summed: copied.Summed, Checked: copied.Examined, Schema: k.Schema,
-		Network: k.Network, Instance: k.Instance, Accounts: k.Accounts, Wallets: k.Wallets, Deposits: k.Deposits, Orders: k.Withdrawals,
-		Entries: k.Entries, Last: optional(k.LastEntry), Heights: k.Heights}
+	return backedUp{
+		File:     copied.File,
+		Size:     copied.Size,
+		SHA256:   copied.SHA256,
+		Summed:   copied.Summed,
+		Checked:  copied.Checked,
+		Schema:   k.Schema,
+		Network:  k.Network,
+		Instance: k.Instance,
+		Accounts: k.Accounts,
+		Wallets:  k.Wallets,
+		Deposits: k.Deposits,
+		Orders:   k.Withdrawals,
+		Entries:  k.Entries,
+		Last:     optional(k.LastEntry),
+		Heights:  k.Heights,
+	}
 }
 
 // describe is what a person wants to see of a copy.
@@ -84,7 +102,7 @@ func describe(copied backup.Copy) []string {
 	if copied.Summed {
 		pairs = append(pairs, "sum", "as the file beside it says")
 	}
-	if !copied.Examined {
+	if !copied.Checked {
 		return append(pairs, "checked", "only that pg_restore can read it; --verify loads and checks it whole")
 	}
 	k := copied.Contents
@@ -96,8 +114,10 @@ func describe(copied backup.Copy) []string {
 	for _, chain := range slices.Sorted(maps.Keys(k.Heights)) {
 		heights = append(heights, fmt.Sprintf("%s %d", chain, k.Heights[chain]))
 	}
-	pairs = append(pairs, "checked", "pages, references and books are whole", "schema", fmt.Sprint(k.Schema), "network", k.Network,
-		"holds", fmt.Sprintf("%d accounts, %d wallets, %d deposits, %d withdrawals, %d entries", k.Accounts, k.Wallets, k.Deposits, k.Withdrawals, k.Entries),
+	pairs = append(pairs, "checked", "pages, references and books are whole", "schema", fmt.Sprint(k.Schema), "network",
+		k.Network,
+		"holds", fmt.Sprintf("%d accounts, %d wallets, %d deposits, %d withdrawals, %d entries", k.Accounts, k.Wallets,
+			k.Deposits, k.Withdrawals, k.Entries),
 		"newest entry", newest)
 	if len(heights) > 0 {
 		pairs = append(pairs, "followed to", strings.Join(heights, ", "))
@@ -112,9 +132,12 @@ type restoreCommand struct {
 
 // Help returns an example.
 func (restoreCommand) Help() string {
-	return "Stop the service first. The backup is checked whole before anything is touched; a SQLite database that is there is kept beside it\n" +
-		"under another name; a PostgreSQL database must be empty. The service then starts in the recovering state: it follows the chains to\n" +
-		"their tips and adopts what it did after the backup before it signs anything. Never restore the seed or the file of marks with it.\n\n" +
+	return "Stop the service first. The backup is checked whole before anything is touched; a SQLite database that is " +
+		"there is kept beside it\n" +
+		"under another name; a PostgreSQL database must be empty. The service then starts in the recovering state: it " +
+		"follows the chains to\n" +
+		"their tips and adopts what it did after the backup before it signs anything. Never restore the seed or the file " +
+		"of marks with it.\n\n" +
 		"Example:\n\n    bursar restore /var/backups/bursar-20260131.db"
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	d.fails(1, "no such file", "backup", "a.db")
 	d.ok("account", "create", "--name", "first")
 	out := d.ok("backup", "a.db")
@@ -19,12 +19,14 @@ func TestBackupAndRestore(t *testing.T) {
 		}
 	}
 	d.fails(2, "overwrites nothing", "backup", "a.db")
-	if looked := parse[backedUp](d, "backup", "--check", "--json", "a.db"); !looked.Summed || !looked.Checked || looked.Accounts != 1 || looked.Schema < 8 {
+	if looked := parse[backedUp](d, "backup", "--check", "--json", "a.db"); !looked.Summed || !looked.Checked ||
+		looked.Accounts != 1 || looked.Schema < 8 {
 		t.Errorf("looking at it gives %+v", looked)
 	}
 	d.ok("account", "create", "--name", "second")
 	restored := parse[backedUp](d, "restore", "--json", "a.db")
-	if restored.Database == "" || !strings.HasPrefix(restored.Aside, restored.Database+".replaced-") || restored.Accounts != 1 {
+	if restored.Database == "" || !strings.HasPrefix(restored.Aside, restored.Database+".replaced-") ||
+		restored.Accounts != 1 {
 		t.Errorf("restoring gives %+v", restored)
 	}
 	if list := d.ok("account", "list"); !strings.Contains(list, "first") || strings.Contains(list, "second") {

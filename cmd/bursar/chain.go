@@ -30,7 +30,8 @@ type chainStatusCommand struct {
 
 // Help returns an example.
 func (chainStatusCommand) Help() string {
-	return "The hot address receives the operator's own money: gas for payouts and sweeps.\n\nExample:\n\n    bursar chain status --json"
+	return "The hot address receives the operator's own money: gas for payouts and sweeps.\n\nExample:\n\n    bursar " +
+		"chain status --json"
 }
 
 type listedChain struct {
@@ -51,9 +52,17 @@ type listedChain struct {
 }
 
 func listChain(s service.ChainStatus, now time.Time) listedChain {
-	l := listedChain{Chain: s.Chain, NodeError: optional(s.NodeError), Halted: optional(s.Halted), Failing: optional(s.Failing), FailsSince: optional(s.FailingSince),
+	l := listedChain{
+		Chain:      s.Chain,
+		NodeError:  optional(s.NodeError),
+		Halted:     optional(s.Halted),
+		Failing:    optional(s.Failing),
+		FailsSince: optional(s.FailingSince),
 		HotAddress: s.HotAddress,
-		HotBalance: optional(s.HotBalance), Currency: optional(s.Native), CheckedAt: optional(s.CheckedAt)}
+		HotBalance: optional(s.HotBalance),
+		Currency:   optional(s.Native),
+		CheckedAt:  optional(s.CheckedAt),
+	}
 	l.unseen = !s.CheckedAt.IsZero() && now.Sub(s.CheckedAt) > unseen
 	if s.Height >= 0 {
 		l.Height = &s.Height
@@ -103,7 +112,8 @@ func (cmd *chainStatusCommand) Run(ctx context.Context, c *call) error {
 		listed[i] = listChain(status, s.DB.Now())
 	}
 	return list(c, cmd.JSON, listed, "CHAIN HEIGHT NODE FINAL HOT-ADDRESS BALANCE STATE", func(l listedChain) []any {
-		return []any{l.Chain, number(l.Height), number(l.NodeHeight), number(l.NodeFinal), l.HotAddress, word(l.HotBalance), l.state()}
+		return []any{l.Chain, number(l.Height), number(l.NodeHeight), number(l.NodeFinal), l.HotAddress, word(l.HotBalance),
+			l.state()}
 	})
 }
 
@@ -130,8 +140,10 @@ type chainRescanCommand struct {
 
 // Help returns an example.
 func (chainRescanCommand) Help() string {
-	return "What is known already is left as it is, so that searching twice does no harm. It may run beside the service.\n\n" +
-		"Example:\n\n    bursar chain rescan --chain bitcoin --from 900000 --to 900100\n    bursar chain rescan --chain ethereum --tx 0x5c50…"
+	return "What is known already is left as it is, so that searching twice does no harm. It may run beside the " +
+		"service.\n\n" +
+		"Example:\n\n    bursar chain rescan --chain bitcoin --from 900000 --to 900100\n    bursar chain rescan --chain " +
+		"ethereum --tx 0x5c50…"
 }
 
 // heights reads the range to search.

@@ -29,9 +29,12 @@ type chainProbeCommand struct {
 
 // Help returns an example.
 func (chainProbeCommand) Help() string {
-	return "Reads blocks as the running service would, through each endpoint alone, and says what it makes of them. It needs no database and no seed, and " +
-		"with --endpoint no configuration. One address in 32 is taken for ours, so that the tracing and the balances that a block may need are asked for. " +
-		"Exits with 1 when a block cannot be read.\n\nExample:\n\n    bursar chain probe polygon --block 80084805 --sample 5\n" +
+	return "Reads blocks as the running service would, through each endpoint alone, and says what it makes of them. It " +
+		"needs no database and no seed, and " +
+		"with --endpoint no configuration. One address in 32 is taken for ours, so that the tracing and the balances that " +
+		"a block may need are asked for. " +
+		"Exits with 1 when a block cannot be read.\n\nExample:\n\n    bursar chain probe polygon --block 80084805 " +
+		"--sample 5\n" +
 		"    bursar chain probe solana --endpoint https://rpc.example --sample 20"
 }
 
@@ -96,7 +99,8 @@ func (cmd *chainProbeCommand) Run(ctx context.Context, c *call) error {
 			}
 		}
 	}
-	err = list(c, cmd.JSON, all, "ENDPOINT BLOCK RESULT TRANSACTIONS ADDRESSES TRANSFERS CALLS TIME DETAIL", probedBlock.row)
+	err = list(c, cmd.JSON, all, "ENDPOINT BLOCK RESULT TRANSACTIONS ADDRESSES TRANSFERS CALLS TIME DETAIL",
+		probedBlock.row)
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d blocks cannot be read", failed, len(all))
 	}

@@ -9,9 +9,11 @@ import (
 // An endpoint that nobody runs fails by itself, with no configuration, no database and no seed, and no key is told.
 func TestProbeNeedsNothingButAnEndpoint(t *testing.T) {
 	t.Parallel()
-	d := &desk{T: t, dir: t.TempDir()}
-	o := d.run("", "chain", "probe", "ethereum", "--endpoint", "http://127.0.0.1:1/hunter2", "--header", "X-Key: hunter2", "--block", "7", "--json")
-	if o.code != exitFailed || !strings.Contains(o.out, `"result":"failed"`) || !strings.Contains(o.out, `"height":7`) || !strings.Contains(o.err, "1 of 1 blocks cannot be read") {
+	d := &harness{T: t, dir: t.TempDir()}
+	o := d.run("", "chain", "probe", "ethereum", "--endpoint", "http://127.0.0.1:1/hunter2", "--header", "X-Key: hunter2",
+		"--block", "7", "--json")
+	if o.code != exitFailed || !strings.Contains(o.out, `"result":"failed"`) || !strings.Contains(o.out, `"height":7`) ||
+		!strings.Contains(o.err, "1 of 1 blocks cannot be read") {
 		t.Errorf("it exits with %d and prints\n%s%s", o.code, o.out, o.err)
 	}
 	if strings.Contains(o.out+o.err, "hunter2") {
@@ -43,9 +45,10 @@ func TestSampledBlocksAreSpreadEvenly(t *testing.T) {
 func TestProbeReadsBlocks(t *testing.T) {
 	t.Parallel()
 	node := wellNode()
-	d := newDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, node)+"'}}")
+	d := newHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, node)+"'}}")
 	got := parse[[]probedBlock](d, "chain", "probe", "bitcoin", "--json")
-	if len(got) != 1 || got[0].Height != 117 || got[0].Result != resultOK || got[0].Hash == nil || !strings.HasPrefix(*got[0].Hash, "0f9188") || got[0].Calls == 0 {
+	if len(got) != 1 || got[0].Height != 117 || got[0].Result != resultOK || got[0].Hash == nil ||
+		!strings.HasPrefix(*got[0].Hash, "0f9188") || got[0].Calls == 0 {
 		t.Errorf("the newest block is %+v", got)
 	}
 	got = parse[[]probedBlock](d, "chain", "probe", "bitcoin", "--block", "5,6", "--sample", "3", "--back", "30", "--json")

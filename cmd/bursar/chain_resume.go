@@ -49,9 +49,12 @@ type chainResumeCommand struct {
 
 // Help returns an example.
 func (chainResumeCommand) Help() string {
-	return "A chain is halted by an operator, or when somebody else has used one of its keys. Find out who before you let the service pay again.\n\n" +
-		"After an external spend it shows what was found, and changes nothing without --yes. With it, what the external spends used up is settled: " +
-		"the next nonce fits the chain, UTXOs that are gone are used, what they took is booked, and outgoing transactions that cannot be included any " +
+	return "A chain is halted by an operator, or when somebody else has used one of its keys. Find out who before you " +
+		"let the service pay again.\n\n" +
+		"After an external spend it shows what was found, and changes nothing without --yes. With it, what the external " +
+		"spends used up is settled: " +
+		"the next nonce fits the chain, UTXOs that are gone are used, what they took is booked, and outgoing transactions " +
+		"that cannot be included any " +
 		"more are made again. They must be final.\n\n" +
 		"Example:\n\n    bursar chain resume ethereum --yes --reason 'a test of the old wallet'"
 }
@@ -134,7 +137,9 @@ func (cmd *chainResumeCommand) settle(ctx context.Context, c *call) error {
 }
 
 // show says what the external spends did, and what of ours they took the place of.
-func (cmd *chainResumeCommand) show(ctx context.Context, c *call, db *store.DB, book recovery.Book) (state store.ChainState, err error) {
+func (cmd *chainResumeCommand) show(
+	ctx context.Context, c *call, db *store.DB, book recovery.Book,
+) (state store.ChainState, err error) {
 	var shown []recovery.Shown
 	err = db.View(ctx, func(tx *store.Tx) error {
 		if state, err = tx.Chains().State(ctx, cmd.Chain); err != nil {
@@ -182,29 +187,31 @@ func describeExternal(x recovery.Shown, final uint64, book recovery.Book) (lines
 			lines = append(lines, "  fee "+native.Exact(x.Fee)+" "+string(native.Code))
 		}
 	}
-	for _, claim := range x.Claims {
-		lines = append(lines, "  it used up "+claim)
+	for _, resource := range x.Resources {
+		lines = append(lines, "  it used up "+resource)
 	}
 	for _, p := range x.Losers {
-		lines = append(lines, fmt.Sprintf("  it took the place of outgoing transaction %s (%s, %s): what that pays is paid by another one", p.ID, p.Kind, p.Status))
+		lines = append(lines,
+			fmt.Sprintf("  it took the place of outgoing transaction %s (%s, %s): what that pays is paid by another one", p.ID,
+				p.Kind, p.Status))
 	}
 	return lines
 }
 
-// askForNonces has the addresses whose nonce was found to be used up ask the chain for the next one. No external spend in any block
-// has said what used it.
+// askForNonces has the addresses whose nonce was found to be used up ask the chain for the next one. No external spend
+// in any block has said what used it.
 func askForNonces(ctx context.Context, tx *store.Tx, id bursar.ChainID) error {
 	if _, err := tx.Chains().Lock(ctx, id); err != nil {
 		return err
 	}
 	alarms, err := tx.Alarms().List(ctx, maxAlarms)
 	for _, a := range alarms {
-		spend, notID := bursar.ParseID(a.Ref)
+		outgoingID, notID := bursar.ParseID(a.Ref)
 		if err != nil || a.Chain != id || a.Kind != "foreign_nonce" || notID != nil {
 			continue
 		}
 		var p bursar.OutgoingTx
-		if p, err = tx.Outgoing().Get(ctx, spend); err == nil {
+		if p, err = tx.Outgoing().Get(ctx, outgoingID); err == nil {
 			_, err = tx.Nonces().Forget(ctx, id, p.Base)
 		}
 	}

@@ -12,9 +12,11 @@ import (
 // After an external spend a resume says what it found, and settles it only where the operator agrees and it is final.
 func TestResumeAfterAnExternalSpend(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
-	stolen := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90, Status: store.ExternalHalted, Reason: "fits nothing",
-		Claims: []byte(`["` + strings.Repeat("cd", 32) + `:1"]`), Payments: []byte(`[{"address":{"Base":"bcrt1qthief"},"amount":"60000000"}]`)}
+	d := newSeededHarness(t, away)
+	stolen := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90,
+		Status: store.ExternalHalted, Reason: "fits nothing",
+		Claims:   []byte(`["` + strings.Repeat("cd", 32) + `:1"]`),
+		Payments: []byte(`[{"address":{"Base":"bcrt1qthief"},"amount":"60000000"}]`)}
 	at := func(final uint64) {
 		d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().SetHead(ctx, "bitcoin", 100, final) })
 	}
@@ -22,8 +24,9 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 		if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 			return err
 		}
-		coin := store.Coin{Claim: strings.Repeat("cd", 32) + ":1", Base: "bcrt1qours", Amount: bursar.Units(70_000_000), Height: 5}
-		if err := tx.UTXOs().Put(ctx, "bitcoin", coin); err != nil {
+		utxo := store.Coin{Claim: strings.Repeat("cd", 32) + ":1", Base: "bcrt1qours", Amount: bursar.Units(70_000_000),
+			Height: 5}
+		if err := tx.UTXOs().Put(ctx, "bitcoin", utxo); err != nil {
 			return err
 		}
 		if err := tx.ExternalSpends().Put(ctx, stolen); err != nil {
@@ -32,11 +35,13 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "foreign_spend", Ref: stolen.TxID}); err != nil {
 			return err
 		}
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend, Ref: stolen.TxID, Reason: "of a test"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend,
+			Ref: stolen.TxID, Reason: "of a test"})
 	})
 	at(80)
 	o := d.run("", "chain", "resume", "bitcoin")
-	for _, says := range []string{stolen.TxID, "not final (final: 80)", "0.60000000 BTC to bcrt1qthief", "it used up " + strings.Repeat("cd", 32) + ":1"} {
+	for _, says := range []string{stolen.TxID, "not final (final: 80)", "0.60000000 BTC to bcrt1qthief",
+		"it used up " + strings.Repeat("cd", 32) + ":1"} {
 		if !strings.Contains(o.out, says) {
 			t.Errorf("it does not say %q:\n%s", says, o.out)
 		}
@@ -44,19 +49,23 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 	if o.code != exitFailed || !strings.Contains(o.err, "nothing was changed") {
 		t.Errorf("%d %s", o.code, o.err)
 	}
-	if o = d.run("", "chain", "resume", "bitcoin", "--yes"); o.code != exitFailed || !strings.Contains(o.err, "not final yet") {
+	if o = d.run("", "chain", "resume", "bitcoin", "--yes"); o.code != exitFailed ||
+		!strings.Contains(o.err, "not final yet") {
 		t.Errorf("%d %s", o.code, o.err)
 	}
 	if left := parse[[]listedHalt](d, "halt", "status", "--json"); len(left) != 1 {
 		t.Errorf("halted by %+v", left)
 	}
 	at(95)
-	if got := d.ok("chain", "resume", "bitcoin", "--yes", "--by", "ann"); !strings.Contains(got, "settled: 1 external spends, as loss") || !strings.Contains(got, "payments on bitcoin go on") {
+	if got := d.ok("chain", "resume", "bitcoin", "--yes", "--by",
+		"ann"); !strings.Contains(got, "settled: 1 external spends, as loss") || !strings.Contains(got,
+		"payments on bitcoin go on") {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		settled, err := tx.ExternalSpends().ByTx(ctx, "bitcoin", stolen.TxID)
-		if settled.Status != store.ExternalSettled || settled.Booked != store.UsedUpAsLoss || settled.Actor != "ann" || settled.SpendID.IsZero() {
+		if settled.Status != store.ExternalSettled || settled.Booked != store.UsedUpAsLoss || settled.Actor != "ann" ||
+			settled.SpendID.IsZero() {
 			t.Errorf("settled as %+v", settled)
 		}
 		if open, _ := tx.Alarms().List(ctx, 10); len(open) != 0 {
@@ -69,17 +78,19 @@ func TestResumeAfterAnExternalSpend(t *testing.T) {
 // An external spend that is recorded after the others were settled keeps the chain halted.
 func TestResumeLeavesAnExternalSpendThatNobodySettled(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	scope := store.HaltChain("bitcoin")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 			return err
 		}
-		x := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90, Status: store.ExternalHalted, Claims: []byte(`[]`), Payments: []byte(`[]`)}
+		x := store.ExternalSpend{Chain: "bitcoin", TxID: strings.Repeat("ab", 32), Base: "bcrt1qours", Height: 90,
+			Status: store.ExternalHalted, Claims: []byte(`[]`), Payments: []byte(`[]`)}
 		if err := tx.ExternalSpends().Put(ctx, x); err != nil {
 			return err
 		}
-		if err := tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByExternalSpend, Ref: x.TxID, Reason: "of a test"}); err != nil {
+		if err := tx.Halts().Put(ctx, store.Halt{Scope: scope, Kind: store.HaltByExternalSpend, Ref: x.TxID,
+			Reason: "of a test"}); err != nil {
 			return err
 		}
 		if err := endKinds(ctx, tx, scope, end{}, resumable); err == nil || !strings.Contains(err.Error(), x.TxID) {

@@ -19,9 +19,10 @@ const away = "chains: {bitcoin: {rpc: 'http://me:hunter2@127.0.0.1:1'}}"
 
 func TestChainStatusReportsANodeThatIsAway(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	got := parse[[]listedChain](d, "chain", "status", "--json")
-	if len(got) != 1 || got[0].Chain != "bitcoin" || got[0].NodeError == nil || got[0].Height != nil || !strings.HasPrefix(got[0].HotAddress, "bcrt1q") {
+	if len(got) != 1 || got[0].Chain != "bitcoin" || got[0].NodeError == nil || got[0].Height != nil ||
+		!strings.HasPrefix(got[0].HotAddress, "bcrt1q") {
 		t.Errorf("got %+v", got)
 	}
 	if table := d.ok("chain", "status"); !strings.Contains(table, "node away") || strings.Contains(table, "hunter2") {
@@ -31,9 +32,10 @@ func TestChainStatusReportsANodeThatIsAway(t *testing.T) {
 
 func TestChainStatusTellsWhereANodeIs(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
+	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
 	got := parse[[]listedChain](d, "chain", "status", "--json")
-	if len(got) != 1 || got[0].NodeError != nil || got[0].NodeHeight == nil || *got[0].NodeHeight != 120 || got[0].NodeFinal == nil || *got[0].NodeFinal != 118 ||
+	if len(got) != 1 || got[0].NodeError != nil || got[0].NodeHeight == nil || *got[0].NodeHeight != 120 ||
+		got[0].NodeFinal == nil || *got[0].NodeFinal != 118 ||
 		got[0].Halted != nil || got[0].Height != nil || got[0].Currency == nil || *got[0].Currency != "BTC" {
 		t.Errorf("got %+v", got)
 	}
@@ -41,7 +43,8 @@ func TestChainStatusTellsWhereANodeIs(t *testing.T) {
 		if err := tx.Chains().Ensure(ctx, "bitcoin"); err != nil {
 			return err
 		}
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend, Reason: "of a test"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("bitcoin"), Kind: store.HaltByExternalSpend,
+			Reason: "of a test"})
 	})
 	got = parse[[]listedChain](d, "chain", "status", "--json")
 	if len(got) != 1 || got[0].Halted == nil || *got[0].Halted != "of a test" {
@@ -58,7 +61,7 @@ func TestChainStatusTellsWhereANodeIs(t *testing.T) {
 // What the running service cannot do is told by this process, although the node answers it.
 func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
+	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"', confirmations: 3}}")
 	note := func(reason string) {
 		d.change(func(ctx context.Context, tx *store.Tx) error {
 			return errors.Join(tx.Chains().Ensure(ctx, "bitcoin"), tx.Chains().SetFailing(ctx, "bitcoin", reason))
@@ -68,10 +71,12 @@ func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
 	since := parse[[]listedChain](d, "chain", "status", "--json")[0].FailsSince
 	note("a second reason")
 	got := parse[[]listedChain](d, "chain", "status", "--json")
-	if len(got) != 1 || got[0].NodeError != nil || got[0].Failing == nil || *got[0].Failing != "a second reason" || since == nil || !since.Equal(*got[0].FailsSince) {
+	if len(got) != 1 || got[0].NodeError != nil || got[0].Failing == nil || *got[0].Failing != "a second reason" ||
+		since == nil || !since.Equal(*got[0].FailsSince) {
 		t.Errorf("got %+v, first since %v", got, since)
 	}
-	if table := d.ok("chain", "status"); !strings.Contains(table, "not followed since 2") || !strings.Contains(table, "a second reason") {
+	if table := d.ok("chain", "status"); !strings.Contains(table, "not followed since 2") ||
+		!strings.Contains(table, "a second reason") {
 		t.Errorf("the table is\n%s", table)
 	}
 	note("")
@@ -84,43 +89,49 @@ func TestChainStatusIsNotOKWhileTheFollowerFails(t *testing.T) {
 func TestChainStatusIsNotOKWhileNobodyFollows(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for ago, want := range map[time.Duration]string{30 * time.Second: "ok", 2 * time.Minute: "not looked at since 2026-01-02T03:02:05Z: see that the service runs"} {
+	for ago, want := range map[time.Duration]string{30 * time.Second: "ok",
+		2 * time.Minute: "not looked at since 2026-01-02T03:02:05Z: see that the service runs"} {
 		status := service.ChainStatus{ChainState: store.ChainState{Chain: "bitcoin", CheckedAt: now.Add(-ago)}}
 		if got := listChain(status, now).state(); got != want {
 			t.Errorf("looked at %v ago it is %q", ago, got)
 		}
 	}
-	if got := listChain(service.ChainStatus{ChainState: store.ChainState{Chain: "bitcoin", Height: -1}}, now).state(); got != "ok" {
+	if got := listChain(service.ChainStatus{ChainState: store.ChainState{Chain: "bitcoin", Height: -1}},
+		now).state(); got != "ok" {
 		t.Errorf("before the first start it is %q", got)
 	}
 }
 
 func TestRescanNeedsAChainThatRan(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	d.fails(exitUsage, `chain "litecoin" is not configured`, "chain", "rescan", "--chain", "litecoin", "--from", "1")
-	d.fails(exitFailed, "chain bitcoin has never run with this database", "chain", "rescan", "--chain", "bitcoin", "--from", "1")
+	d.fails(exitFailed, "chain bitcoin has never run with this database", "chain", "rescan", "--chain", "bitcoin",
+		"--from", "1")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "bitcoin") })
 	d.fails(exitFailed, "find block 4", "chain", "rescan", "--chain", "bitcoin", "--from", "5", "--to", "6")
 }
 
 func TestResumeLiftsAHalt(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	d.fails(exitFailed, "chain ethereum has never run with this database", "chain", "resume", "ethereum")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "ethereum") })
 	if got := d.ok("chain", "resume", "ethereum"); got != "payments on ethereum are not halted\n" {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		for _, a := range []store.Alarm{{Chain: "ethereum", Kind: "foreign_spend", Ref: "1"}, {Chain: "polygon", Kind: "foreign_spend", Ref: "2"}, {Chain: "ethereum", Kind: "low_gas", Ref: "3"}} {
+		for _, a := range []store.Alarm{{Chain: "ethereum", Kind: "foreign_spend", Ref: "1"},
+			{Chain: "polygon", Kind: "foreign_spend", Ref: "2"}, {Chain: "ethereum", Kind: "low_gas", Ref: "3"}} {
 			if err := tx.Alarms().Raise(ctx, a); err != nil {
 				return err
 			}
 		}
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("ethereum"), Kind: store.HaltByExternalSpend, Reason: "of a test"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltChain("ethereum"), Kind: store.HaltByExternalSpend,
+			Reason: "of a test"})
 	})
-	if got := d.ok("chain", "resume", "ethereum"); got != "ended: payments on ethereum are halted (external_spend): of a test\npayments on ethereum go on\n" {
+	if got := d.ok("chain", "resume",
+		"ethereum"); got != "ended: payments on ethereum are halted (external_spend): of a test\npayments on ethereum go on\n" {
 		t.Errorf("got %s", got)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
@@ -137,7 +148,7 @@ func TestResumeLiftsAHalt(t *testing.T) {
 
 func TestWithdrawalsAreListedAndDecided(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	var orders []bursar.Withdrawal
 	d.change(func(ctx context.Context, tx *store.Tx) error {
@@ -160,27 +171,33 @@ func TestWithdrawalsAreListedAndDecided(t *testing.T) {
 	d.ok("withdrawal", "reject", orders[1].ID.String(), "--reason", "not today")
 	d.ok("withdrawal", "cancel", orders[2].ID.String())
 	listed := parse[[]listedWithdrawal](d, "withdrawal", "list", "--json")
-	if len(listed) != 3 || listed[2].Status != "queued" || listed[1].Status != "rejected" || *listed[1].Error != "not today" || listed[0].Status != "cancelled" {
+	if len(listed) != 3 || listed[2].Status != "queued" || listed[1].Status != "rejected" ||
+		*listed[1].Error != "not today" || listed[0].Status != "cancelled" {
 		t.Errorf("listed %+v", listed)
 	}
 	if w := listed[2]; w.AccountID != id || w.Amount != "0.00100000" || w.Fee != "0.00001000" || w.Address != "bcrt1q" {
 		t.Errorf("the first is %+v", w)
 	}
-	some := parse[[]listedWithdrawal](d, "withdrawal", "list", "--status", "rejected", "--limit", "1", "--account", id.String(), "--json")
+	some := parse[[]listedWithdrawal](d, "withdrawal", "list", "--status", "rejected", "--limit", "1", "--account",
+		id.String(), "--json")
 	if len(some) != 1 || some[0].WithdrawalID != orders[1].ID {
 		t.Errorf("the rejected are %+v", some)
 	}
-	d.fails(exitFailed, "it is too late for that: the withdrawal is queued", "withdrawal", "approve", orders[0].ID.String())
+	d.fails(exitFailed, "it is too late for that: the withdrawal is queued", "withdrawal", "approve",
+		orders[0].ID.String())
 	d.fails(exitFailed, "there is no withdrawal", "withdrawal", "cancel", id.String())
-	unconfigured := newDesk(t)
-	unconfigured.env = append(unconfigured.env, "BURSAR_DATABASE=sqlite:"+d.dir+"/bursar.db", "BURSAR_SEED_FILE="+d.dir+"/seed.age")
-	unconfigured.fails(exitFailed, "chain bitcoin of this withdrawal is not configured", "withdrawal", "approve", orders[0].ID.String())
+	unconfigured := newHarness(t)
+	unconfigured.env = append(unconfigured.env, "BURSAR_DATABASE=sqlite:"+d.dir+"/bursar.db",
+		"BURSAR_SEED_FILE="+d.dir+"/seed.age")
+	unconfigured.fails(exitFailed, "chain bitcoin of this withdrawal is not configured", "withdrawal", "approve",
+		orders[0].ID.String())
 }
 
 // wait makes orders that wait for approval.
 func wait(id bursar.ID, tx *store.Tx, n byte) (orders []bursar.Withdrawal) {
 	for i := range n {
-		orders = append(orders, bursar.Withdrawal{ID: bursar.ID{0: 7, 15: i}, AccountID: id, Currency: "BTC", Amount: bursar.Units(100_000), Fee: bursar.Units(1000),
+		orders = append(orders, bursar.Withdrawal{ID: bursar.ID{0: 7, 15: i}, AccountID: id, Currency: "BTC",
+			Amount: bursar.Units(100_000), Fee: bursar.Units(1000),
 			Address: bursar.Address{Base: "bcrt1q"}, Status: bursar.WithdrawalPendingApproval, CreatedAt: tx.Now()})
 	}
 	return orders
@@ -188,12 +205,13 @@ func wait(id bursar.ID, tx *store.Tx, n byte) (orders []bursar.Withdrawal) {
 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, away)
+	d := newHarness(t, away)
 	o := d.run("", "doctor")
-	if o.code != exitFailed || !strings.Contains(o.err, "checks failed") || !strings.Contains(o.out, "make one with `bursar seed new`") {
+	if o.code != exitFailed || !strings.Contains(o.err, "checks failed") ||
+		!strings.Contains(o.out, "make one with `bursar seed new`") {
 		t.Errorf("without a seed: %+v", o)
 	}
-	healthy := newSeededDesk(t)
+	healthy := newSeededHarness(t)
 	for _, f := range parse[[]finding](healthy, "doctor", "--json") {
 		if f.Result != resultOK && f.Check != "chains" {
 			t.Errorf("found %+v", f)
@@ -214,10 +232,10 @@ func TestDoctor(t *testing.T) {
 
 func TestReconcileWithoutChains(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	if got := parse[[]reconciled](d, "reconcile", "--json"); got == nil || len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-	d = newSeededDesk(t, away)
+	d = newSeededHarness(t, away)
 	d.fails(exitFailed, "has never run with this database", "reconcile")
 }

@@ -57,7 +57,10 @@ func (cmd *destinationListCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer db.Close()
-	if err := db.View(ctx, func(tx *store.Tx) error { _, err := tx.Accounts().Get(ctx, cmd.Account); return err }); err != nil {
+	if err := db.View(ctx, func(tx *store.Tx) error {
+		_, err := tx.Accounts().Get(ctx, cmd.Account)
+		return err
+	}); err != nil {
 		return unknownAccount(err, cmd.Account)
 	}
 	found, err := lists.List(ctx, cmd.Account, store.Page{Limit: destination.MaxDestinations})
@@ -66,19 +69,22 @@ func (cmd *destinationListCommand) Run(ctx context.Context, c *call) error {
 	}
 	all := listedDestinations{cmd.Account, found.On, optional(found.Until), []listedDestination{}}
 	for _, d := range found.Destinations {
-		all.Destinations = append(all.Destinations, listedDestination{d.ID, d.Family, optional(d.Currency), d.Address.String(), d.Label, d.UsableAt(db.Now()), d.UsableFrom, d.CreatedAt})
+		all.Destinations = append(all.Destinations,
+			listedDestination{d.ID, d.Family, optional(d.Currency), d.Address.String(), d.Label, d.UsableAt(db.Now()),
+				d.UsableFrom, d.CreatedAt})
 	}
 	if cmd.JSON {
 		return c.printJSON(all)
 	}
 	c.note("%s", all.state())
-	return list(c, false, all.Destinations, "DESTINATION CURRENCY ADDRESS LABEL USABLE FROM", func(d listedDestination) []any {
-		currency := "all of " + string(d.Family)
-		if d.Currency != nil {
-			currency = string(*d.Currency)
-		}
-		return []any{d.DestinationID, currency, d.Address, d.Label, d.Usable, d.UsableFrom}
-	})
+	return list(c, false, all.Destinations, "DESTINATION CURRENCY ADDRESS LABEL USABLE FROM",
+		func(d listedDestination) []any {
+			currency := "all of " + string(d.Family)
+			if d.Currency != nil {
+				currency = string(*d.Currency)
+			}
+			return []any{d.DestinationID, currency, d.Address, d.Label, d.Usable, d.UsableFrom}
+		})
 }
 
 // state says whether withdrawals are held to the list.
@@ -98,7 +104,12 @@ func (c *call) lists(ctx context.Context) (*store.DB, *destination.Service, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	return db, &destination.Service{DB: db, Registry: cfg.Registry, IDs: bursar.NewIDs(db.Now, nil), Hold: cfg.Withdrawals.DestinationHold}, nil
+	return db, &destination.Service{
+		DB:       db,
+		Registry: cfg.Registry,
+		IDs:      bursar.NewIDs(db.Now, nil),
+		Hold:     cfg.Withdrawals.DestinationHold,
+	}, nil
 }
 
 type destinationAddCommand struct {
@@ -112,8 +123,10 @@ type destinationAddCommand struct {
 
 // Help returns an example.
 func (destinationAddCommand) Help() string {
-	return "The address becomes usable after withdrawals.destination_hold of the configuration. One that is there already keeps its hold.\n\n" +
-		"Example:\n\n    bursar destination add --account " + exampleAccount + " --currency XRP --address rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe:7 --label exchange"
+	return "The address becomes usable after withdrawals.destination_hold of the configuration. One that is there " +
+		"already keeps its hold.\n\n" +
+		"Example:\n\n    bursar destination add --account " + exampleAccount +
+		" --currency XRP --address rPT1Sjq2YGrBMTttX4GZHjKu9dyfzbpAYe:7 --label exchange"
 }
 
 type addedDestination struct {
@@ -135,8 +148,13 @@ func (cmd *destinationAddCommand) Run(ctx context.Context, c *call) error {
 			return err
 		}
 	}
-	d, added, err := s.Destinations.Add(ctx, destination.New{Account: cmd.Account, Currency: cmd.Currency, Family: cmd.Family,
-		Address: strings.TrimSpace(cmd.Address), Label: cmd.Label})
+	d, added, err := s.Destinations.Add(ctx, destination.New{
+		Account:  cmd.Account,
+		Currency: cmd.Currency,
+		Family:   cmd.Family,
+		Address:  strings.TrimSpace(cmd.Address),
+		Label:    cmd.Label,
+	})
 	if err != nil {
 		return unknownAccount(err, cmd.Account)
 	}
@@ -156,7 +174,8 @@ type destinationRemoveCommand struct {
 
 // Help returns an example.
 func (destinationRemoveCommand) Help() string {
-	return "Example:\n\n    bursar destination remove --account " + exampleAccount + " 0193a6a0-0000-7000-8000-000000000001"
+	return "Example:\n\n    bursar destination remove --account " + exampleAccount +
+		" 0193a6a0-0000-7000-8000-000000000001"
 }
 
 // Run removes a destination.
@@ -202,7 +221,8 @@ func (cmd *destinationEnableCommand) Run(ctx context.Context, c *call) error {
 			usable++
 		}
 	}
-	return c.say("account %s may withdraw to its %d usable destinations only; %d more wait", cmd.Account, usable, len(found.Destinations)-usable)
+	return c.say("account %s may withdraw to its %d usable destinations only; %d more wait", cmd.Account, usable,
+		len(found.Destinations)-usable)
 }
 
 type destinationDisableCommand struct {
@@ -211,7 +231,8 @@ type destinationDisableCommand struct {
 
 // Help returns an example.
 func (destinationDisableCommand) Help() string {
-	return "The list counts until withdrawals.destination_hold of the configuration is over; enabling it calls that back.\n\n" +
+	return "The list counts until withdrawals.destination_hold of the configuration is over; enabling it calls that " +
+		"back.\n\n" +
 		"Example:\n\n    bursar destination disable --account " + exampleAccount
 }
 
@@ -229,5 +250,6 @@ func (cmd *destinationDisableCommand) Run(ctx context.Context, c *call) error {
 	if !l.Binds(db.Now()) {
 		return c.say("account %s may withdraw to any address", cmd.Account)
 	}
-	return c.say("account %s may withdraw to any address from %s on; `bursar destination enable` calls it back", cmd.Account, moment(l.Until))
+	return c.say("account %s may withdraw to any address from %s on; `bursar destination enable` calls it back",
+		cmd.Account, moment(l.Until))
 }

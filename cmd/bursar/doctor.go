@@ -18,9 +18,12 @@ type doctorCommand struct {
 
 // Help returns an example.
 func (doctorCommand) Help() string {
-	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, the marks beside it, every node of every chain (its version, " +
-		"chain, tip, finality, tracing, history and time, and that its newest final block is read), the source of rates, and what waits for the operator; and says what to do. " +
-		"Exits with 1 when a check failed; a warning is no failure. It changes nothing and may run beside the service.\n\nExample:\n\n    bursar doctor"
+	return "Checks the configuration, the database, the clock, the disk, the seed file and its passphrase, the marks " +
+		"beside it, every node of every chain (its version, " +
+		"chain, tip, finality, tracing, history and time, and that its newest final block is read), the source of rates, " +
+		"and what waits for the operator; and says what to do. " +
+		"Exits with 1 when a check failed; a warning is no failure. It changes nothing and may run beside the " +
+		"service.\n\nExample:\n\n    bursar doctor"
 }
 
 // Results of a check.
@@ -30,8 +33,8 @@ const (
 	resultFailed  = "failed"
 )
 
-// examineWithin bounds the whole: an endpoint that keeps silent takes half a minute for each of some questions.
-const examineWithin = 3 * time.Minute
+// healthWithin bounds the whole: an endpoint that keeps silent takes half a minute for each of some questions.
+const healthWithin = 3 * time.Minute
 
 type finding struct {
 	Check  string `json:"check"`
@@ -40,20 +43,20 @@ type finding struct {
 	Advice string `json:"advice"` // what to do; empty where all is well
 }
 
-// examination gathers findings.
-type examination struct {
+// healthCheck gathers findings.
+type healthCheck struct {
 	call     *call
 	cfg      config.Config
 	findings []finding
 }
 
 // note notes what a check found.
-func (e *examination) note(check, result, format string, args ...any) {
+func (e *healthCheck) note(check, result, format string, args ...any) {
 	e.advise(check, result, "", format, args...)
 }
 
 // advise notes what is not well, and what to do about it.
-func (e *examination) advise(check, result, advice, format string, args ...any) {
+func (e *healthCheck) advise(check, result, advice, format string, args ...any) {
 	e.findings = append(e.findings, finding{check, result, fmt.Sprintf(format, args...), advice})
 }
 
@@ -63,9 +66,9 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, examineWithin)
+	ctx, cancel := context.WithTimeout(ctx, healthWithin)
 	defer cancel()
-	e := &examination{call: c, cfg: cfg}
+	e := &healthCheck{call: c, cfg: cfg}
 	e.configuration()
 	e.rates(ctx)
 	hasDatabase := e.database(ctx)
@@ -78,7 +81,9 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 			failed++
 		}
 	}
-	err = list(c, cmd.JSON, e.findings, "CHECK RESULT DETAIL", func(f finding) []any { return []any{f.Check, f.Result, f.Detail} })
+	err = list(c, cmd.JSON, e.findings, "CHECK RESULT DETAIL", func(f finding) []any {
+		return []any{f.Check, f.Result, f.Detail}
+	})
 	if err == nil && !cmd.JSON {
 		err = e.advice()
 	}
@@ -89,7 +94,7 @@ func (cmd *doctorCommand) Run(ctx context.Context, c *call) error {
 }
 
 // advice prints what to do about what is not well, below the table: it would make that too wide.
-func (e *examination) advice() error {
+func (e *healthCheck) advice() error {
 	heading := "\nWhat to do:\n"
 	for _, f := range e.findings {
 		if f.Advice == "" {
@@ -103,21 +108,24 @@ func (e *examination) advice() error {
 	return nil
 }
 
-func (e *examination) configuration() {
+func (e *healthCheck) configuration() {
 	e.note("configuration", resultOK, "%s, %d chains", e.cfg.Network, len(e.cfg.Chains))
 	if len(e.cfg.Chains) == 0 {
-		e.advise("chains", resultWarning, "name a chain and its node under `chains`", "no chain is configured: no currency can be used")
+		e.advise("chains", resultWarning, "name a chain and its node under `chains`",
+			"no chain is configured: no currency can be used")
 	}
 	for _, currency := range e.cfg.Registry.All() {
 		_, on := e.cfg.Chains[currency.Chain]
 		if reason := e.cfg.Off[currency.Code]; reason != "" && on {
-			e.advise("currency "+string(currency.Code), resultWarning, "give its `contract` under `currencies`, or leave it off", "off: %s", reason)
+			e.advise("currency "+string(currency.Code), resultWarning, "give its `contract` under `currencies`, or leave it off",
+				"off: %s", reason)
 		}
 	}
 }
 
-// rates asks their source once, where they come from one. Without rates figures are left out and nothing else: a warning.
-func (e *examination) rates(ctx context.Context) {
+// rates asks their source once, where they come from one. Without rates figures are left out and nothing else: a
+// warning.
+func (e *healthCheck) rates(ctx context.Context) {
 	switch e.cfg.Rates.Source {
 	case config.RatesStatic:
 		e.note("rates", resultOK, "fixed for %d currencies", len(e.cfg.Rates.Static))
@@ -125,9 +133,11 @@ func (e *examination) rates(ctx context.Context) {
 		missing, err := service.NewRateFeed(e.cfg, time.Now, slog.New(slog.DiscardHandler)).Ask(ctx)
 		switch {
 		case err != nil:
-			e.advise("rates", resultWarning, "look at the URL of `rates` and what it answers", "%v: figures in USDT are left out until they can be had", err)
+			e.advise("rates", resultWarning, "look at the URL of `rates` and what it answers",
+				"%v: figures in USDT are left out until they can be had", err)
 		case len(missing) > 0:
-			e.advise("rates", resultWarning, "correct their pointers under `rates`, or leave the currencies out", "the source answers without %v", missing)
+			e.advise("rates", resultWarning, "correct their pointers under `rates`, or leave the currencies out",
+				"the source answers without %v", missing)
 		default:
 			e.note("rates", resultOK, "the source answers with all of them")
 		}
@@ -135,7 +145,7 @@ func (e *examination) rates(ctx context.Context) {
 }
 
 // database opens the database by itself, so that its troubles are told apart from the seed's.
-func (e *examination) database(ctx context.Context) bool {
+func (e *healthCheck) database(ctx context.Context) bool {
 	db, err := store.Open(ctx, store.Config{URL: e.cfg.Database.Reveal()})
 	if err != nil {
 		e.advise("database", resultFailed, databaseAdvice, "%v", err)
@@ -157,19 +167,21 @@ func (e *examination) database(ctx context.Context) bool {
 const databaseAdvice = "see that the database runs, that `database` names it, and that its user may read and write it"
 
 // waiting notes what waits for the operator.
-func (e *examination) waiting(ctx context.Context, tx *store.Tx, facts store.Facts) error {
+func (e *healthCheck) waiting(ctx context.Context, tx *store.Tx, facts store.Facts) error {
 	accounts, err := tx.Accounts().All(ctx)
 	if err != nil {
 		return err
 	}
-	e.note("database", resultOK, "%s, up to date, %s, accounts: %d", facts.Software, size(uint64(facts.Size)), len(accounts))
+	e.note("database", resultOK, "%s, up to date, %s, accounts: %d", facts.Software, size(uint64(facts.Size)),
+		len(accounts))
 	halts, err := tx.Halts().List(ctx)
 	if err != nil {
 		return err
 	}
 	for _, h := range halts {
 		if account, is := h.Scope.Account(); is {
-			e.advise("account "+account.String(), resultWarning, "look into it, then "+h.Remedy(), "frozen since %s (%s): %s", moment(h.At), h.Kind, h.Reason)
+			e.advise("account "+account.String(), resultWarning, "look into it, then "+h.Remedy(), "frozen since %s (%s): %s",
+				moment(h.At), h.Kind, h.Reason)
 			continue
 		}
 		e.advise("halt "+string(h.Scope), resultFailed, "look into it, then "+h.Remedy(), "since %s: %s", moment(h.At), h)
@@ -190,7 +202,7 @@ var seedAdvice = map[string]string{
 	"signer": "run `bursar signer` at signer.address, and let this user connect to it",
 }
 
-func (e *examination) seed(ctx context.Context) bool {
+func (e *healthCheck) seed(ctx context.Context) bool {
 	who := "seed"
 	if e.cfg.Signer.Remote() {
 		who = "signer"
@@ -205,7 +217,7 @@ func (e *examination) seed(ctx context.Context) bool {
 }
 
 // chains opens everything as the service would, which ties the database to the seed, and asks every node.
-func (e *examination) chains(ctx context.Context) {
+func (e *healthCheck) chains(ctx context.Context) {
 	s, err := e.call.service(ctx)
 	if err != nil {
 		e.advise("service", resultFailed, "correct what it says; seed, network and database must belong together", "%v", err)
@@ -230,7 +242,7 @@ func (e *examination) chains(ctx context.Context) {
 // fewReady is how few addresses in a pool are worth a warning; the service fills it up from a larger number on.
 const fewReady = wallet.PoolSize / 10
 
-func (e *examination) pools(ctx context.Context, s *service.Service) {
+func (e *healthCheck) pools(ctx context.Context, s *service.Service) {
 	pools, err := listPools(ctx, s.DB, s.Pool)
 	if err != nil {
 		e.advise("address pool", resultFailed, databaseAdvice, "%v", err)
@@ -238,7 +250,8 @@ func (e *examination) pools(ctx context.Context, s *service.Service) {
 	for _, p := range pools {
 		check := "address pool " + string(p.Family)
 		if p.Ready < fewReady {
-			e.advise(check, resultWarning, "run `bursar serve` or `bursar seed pool`: both make more", "%d addresses are ready", p.Ready)
+			e.advise(check, resultWarning, "run `bursar serve` or `bursar seed pool`: both make more", "%d addresses are ready",
+				p.Ready)
 			continue
 		}
 		e.note(check, resultOK, "%d addresses are ready", p.Ready)
@@ -246,9 +259,10 @@ func (e *examination) pools(ctx context.Context, s *service.Service) {
 }
 
 // nodes notes what each node is and offers.
-func (e *examination) nodes(ctx context.Context, s *service.Service) {
+func (e *healthCheck) nodes(ctx context.Context, s *service.Service) {
 	for _, f := range s.CheckNodes(ctx) {
-		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail, f.Advice})
+		e.findings = append(e.findings, finding{fmt.Sprintf("%s %s %s", f.Chain, f.Node, f.Check), string(f.Grade), f.Detail,
+			f.Advice})
 	}
 }
 
@@ -256,23 +270,27 @@ func (e *examination) nodes(ctx context.Context, s *service.Service) {
 const unseen = time.Minute
 
 // chain notes how the service itself stands on a chain.
-func (e *examination) chain(status service.ChainStatus, now time.Time) {
+func (e *healthCheck) chain(status service.ChainStatus, now time.Time) {
 	check := "chain " + string(status.Chain)
 	switch {
 	case status.Halted != "":
 		e.advise(check, resultFailed, "see `bursar halt status`", "halted: %s", status.Halted)
 	case status.Failing != "":
-		e.advise(check, resultFailed, "see what is said of each node above, and the log of the service", "not followed since %s: %s", moment(status.FailingSince), status.Failing)
+		e.advise(check, resultFailed, "see what is said of each node above, and the log of the service",
+			"not followed since %s: %s", moment(status.FailingSince), status.Failing)
 	case status.NodeError != "":
 		e.advise(check, resultFailed, "see what is said of each node above", "no node answers: %s", status.NodeError)
 	case status.Height < 0:
 		e.note(check, resultOK, "node at %d, final %d, not followed yet", status.Node.Latest.Height, status.Node.Final.Height)
 	case now.Sub(status.CheckedAt) > unseen:
-		e.advise(check, resultWarning, "see that `bursar serve` runs, and its log", "recorded up to %d, last looked at %s", status.Height, moment(status.CheckedAt))
+		e.advise(check, resultWarning, "see that `bursar serve` runs, and its log", "recorded up to %d, last looked at %s",
+			status.Height, moment(status.CheckedAt))
 	case status.Node.Latest.Height > uint64(status.Height)+farBehind:
-		e.advise(check, resultWarning, "wait while it catches up; see the log if it does not", "recorded up to %d, the node is at %d", status.Height, status.Node.Latest.Height)
+		e.advise(check, resultWarning, "wait while it catches up; see the log if it does not",
+			"recorded up to %d, the node is at %d", status.Height, status.Node.Latest.Height)
 	default:
-		e.note(check, resultOK, "node at %d, final %d, recorded up to %d", status.Node.Latest.Height, status.Node.Final.Height, status.Height)
+		e.note(check, resultOK, "node at %d, final %d, recorded up to %d", status.Node.Latest.Height,
+			status.Node.Final.Height, status.Height)
 	}
 }
 

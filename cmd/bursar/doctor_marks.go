@@ -7,7 +7,7 @@ import (
 )
 
 // marks compares the database with what is kept outside it, as the service does at its start, and changes neither.
-func (e *examination) marks(ctx context.Context, s *service.Service) {
+func (e *healthCheck) marks(ctx context.Context, s *service.Service) {
 	if s.Guard == nil {
 		return
 	}
@@ -20,7 +20,8 @@ func (e *examination) marks(ctx context.Context, s *service.Service) {
 	case found.Behind != "":
 		e.advise("marks", resultWarning, "start the service, then `bursar recovery status`", "%s", found.Behind)
 	case found.Others:
-		e.note("marks", resultOK, "of this database, writable; %d payments in the journal; other marks are used as well", found.Open)
+		e.note("marks", resultOK, "of this database, writable; %d payments in the journal; other marks are used as well",
+			found.Open)
 	default:
 		e.note("marks", resultOK, "of this database, writable; %d payments in the journal", found.Open)
 	}

@@ -15,7 +15,7 @@ import (
 // doctor says what would keep the service from starting, or let its chains recover, and changes nothing.
 func TestDoctorLooksAtTheMarks(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	path := filepath.Join(d.dir, "seed.age.marks")
 	want := func(result string, parts ...string) {
 		t.Helper()
@@ -34,7 +34,8 @@ func TestDoctorLooksAtTheMarks(t *testing.T) {
 	want(resultOK, "none yet")
 	d.ok("recovery", "join")
 	file := marks.NewFile(path)
-	e := marks.Entry{Chain: "tron", Number: 1, Spend: "01a20367-242e-7000-8f0b-ba3151578618", Content: json.RawMessage(`{}`)}
+	e := marks.Entry{Chain: "tron", Number: 1, OutgoingID: "01a20367-242e-7000-8f0b-ba3151578618",
+		Content: json.RawMessage(`{}`)}
 	if _, err := file.Raise(t.Context(), marks.State{Keeper: "one", Journal: []marks.Entry{e}}); err != nil {
 		t.Fatal(err)
 	}

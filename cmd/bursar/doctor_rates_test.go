@@ -12,18 +12,27 @@ import (
 func TestDoctorLooksAtTheRates(t *testing.T) {
 	t.Parallel()
 	answers := map[string]string{"/both": `{"BTC":"65000.5","ether":3000}`, "/one": `{"BTC":"65000.5"}`, "/none": `<html>`}
-	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(answers[r.URL.Path])) }))
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte(answers[r.URL.Path]))
+	}))
 	t.Cleanup(source.Close)
 	const chains = "chains: {bitcoin: {rpc: 'http://127.0.0.1:1'}, ethereum: {rpc: 'http://127.0.0.1:1', chain_id: 7}}"
 	for rates, want := range map[string]finding{
 		"": {},
-		"rates: {source: static, static: {BTC: 1, ETH: 2}}":                                    {Check: "rates", Result: resultOK, Detail: "fixed for 2 currencies"},
-		"rates: {source: http, url: '" + source.URL + "/both', pointers: {ETH: /ether}}":       {Check: "rates", Result: resultOK, Detail: "the source answers with all of them"},
-		"rates: {source: http, url: '" + source.URL + "/one?key=hunter2'}":                     {Check: "rates", Result: resultWarning, Detail: "the source answers without [ETH]"},
-		"rates: {source: http, url: '" + source.URL + "/none?key=hunter2'}":                    {Check: "rates", Result: resultWarning, Detail: "the answer is no JSON: figures in USDT are left out until they can be had"},
-		"rates: {source: http, url: 'http://127.0.0.1:1/?key=hunter2', pointers: {ETH: /eth}}": {Check: "rates", Result: resultWarning, Detail: "connection refused: figures in USDT are left out until they can be had"},
+		"rates: {source: static, static: {BTC: 1, ETH: 2}}": {Check: "rates",
+			Result: resultOK, Detail: "fixed for 2 currencies"},
+		"rates: {source: http, url: '" + source.URL +
+			"/both', pointers: {ETH: /ether}}": {Check: "rates", Result: resultOK,
+			Detail: "the source answers with all of them"},
+		"rates: {source: http, url: '" + source.URL +
+			"/one?key=hunter2'}": {Check: "rates", Result: resultWarning, Detail: "the source answers without [ETH]"},
+		"rates: {source: http, url: '" + source.URL +
+			"/none?key=hunter2'}": {Check: "rates", Result: resultWarning,
+			Detail: "the answer is no JSON: figures in USDT are left out until they can be had"},
+		"rates: {source: http, url: 'http://127.0.0.1:1/?key=hunter2', pointers: {ETH: /eth}}": {Check: "rates",
+			Result: resultWarning, Detail: "connection refused: figures in USDT are left out until they can be had"},
 	} {
-		d := newSeededDesk(t, chains, rates)
+		d := newSeededHarness(t, chains, rates)
 		o := d.run("", "doctor", "--json")
 		var all []finding
 		if err := json.Unmarshal([]byte(o.out), &all); err != nil {
@@ -35,7 +44,8 @@ func TestDoctorLooksAtTheRates(t *testing.T) {
 				found = f
 			}
 		}
-		if found.Check != want.Check || found.Result != want.Result || !strings.HasSuffix(found.Detail, want.Detail) || strings.Contains(o.out+o.err, "hunter2") {
+		if found.Check != want.Check || found.Result != want.Result || !strings.HasSuffix(found.Detail, want.Detail) ||
+			strings.Contains(o.out+o.err, "hunter2") {
 			t.Errorf("%s: %+v", rates, found)
 		}
 	}

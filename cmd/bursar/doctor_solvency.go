@@ -7,7 +7,7 @@ import (
 )
 
 // solvency notes the one verdict on the books, and tokens that are paid out for nothing.
-func (e *examination) solvency(ctx context.Context, s *service.Service) {
+func (e *healthCheck) solvency(ctx context.Context, s *service.Service) {
 	v, err := s.Verdict(ctx)
 	if err != nil {
 		e.advise("solvency", resultFailed, databaseAdvice, "%v", err)
@@ -17,10 +17,12 @@ func (e *examination) solvency(ctx context.Context, s *service.Service) {
 		e.advise("solvency", resultFailed, "see docs/operations/solvency.md", "%s: %s", p.Kind, p.Message)
 	}
 	if v.OK() {
-		e.note("solvency", resultOK, "what is owed is covered in every currency; %d of %d links of the books are audited", v.Audited, v.Links)
+		e.note("solvency", resultOK, "what is owed is covered in every currency; %d of %d links of the books are audited",
+			v.Audited, v.Links)
 	}
 	for _, code := range s.PaidForNothing() {
-		e.advise("currency "+string(code), resultWarning, "set withdrawal_fee of the currency: the operator's own funds pay the network",
+		e.advise("currency "+string(code), resultWarning,
+			"set withdrawal_fee of the currency: the operator's own funds pay the network",
 			"it is a token, and withdrawals of it cost customers nothing")
 	}
 }

@@ -46,15 +46,15 @@ func wellNode() map[string]any {
 	}
 }
 
-// genesisBlock is the first block of Bitcoin's private network, whose hash pretendNode gives for every height (Bitcoin Core,
-// kernel/chainparams.cpp, CRegTestParams).
+// genesisBlock is the first block of Bitcoin's private network, whose hash pretendNode gives for every height (Bitcoin
+// Core, kernel/chainparams.cpp, CRegTestParams).
 const genesisBlock = "0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a" +
 	"dae5494dffff7f20020000000101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d0104455468652054696d65732030332f" +
 	"4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365636f6e64206261696c6f757420666f722062616e6b73ffffffff0100f2052a01000000434104678afdb0" +
 	"fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac00000000"
 
 // findings runs doctor and returns what it found, by check.
-func (d *desk) findings() (found map[string]finding, code int) {
+func (d *harness) findings() (found map[string]finding, code int) {
 	d.Helper()
 	o := d.run("", "doctor", "--json")
 	var list []finding
@@ -74,7 +74,7 @@ func (d *desk) findings() (found map[string]finding, code int) {
 // A node that offers all passes every check; one that does not fails with what to do, and its password is not told.
 func TestDoctorExaminesNodes(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"'}}")
+	d := newSeededHarness(t, "chains: {bitcoin: {rpc: '"+pretendNode(t, wellNode())+"'}}")
 	found, code := d.findings()
 	node := ""
 	for check, f := range found {
@@ -90,7 +90,8 @@ func TestDoctorExaminesNodes(t *testing.T) {
 			t.Errorf("%s is not checked", check)
 		}
 	}
-	for _, check := range []string{"configuration", "database", "clock", "disk " + d.dir, "seed", "service", "chain bitcoin"} {
+	for _, check := range []string{"configuration", "database", "clock", "disk " + d.dir, "seed", "service",
+		"chain bitcoin"} {
 		if found[check].Result == "" {
 			t.Errorf("%s is not checked", check)
 		}
@@ -103,7 +104,7 @@ func TestDoctorExaminesNodes(t *testing.T) {
 	ill["getindexinfo"] = map[string]any{}
 	ill["getblockheader"] = map[string]any{"time": time.Now().Add(24 * time.Hour).Unix()}
 	url := strings.Replace(pretendNode(t, ill), "http://", "http://me:hunter2@", 1)
-	d = newSeededDesk(t, "chains: {bitcoin: {rpc: '"+url+"'}}")
+	d = newSeededHarness(t, "chains: {bitcoin: {rpc: '"+url+"'}}")
 	found, code = d.findings()
 	var results []string
 	for check, f := range found {
@@ -115,7 +116,8 @@ func TestDoctorExaminesNodes(t *testing.T) {
 	if !slices.Equal(results, []string{"clock failed", "history warning"}) || code != exitFailed {
 		t.Errorf("found %v, and exits with %d", results, code)
 	}
-	if o := d.run("", "doctor"); !strings.Contains(o.out, "What to do:\n  bitcoin http://") || !strings.Contains(o.out, "txindex=1") || strings.Contains(o.out+o.err, "hunter2") {
+	if o := d.run("", "doctor"); !strings.Contains(o.out, "What to do:\n  bitcoin http://") ||
+		!strings.Contains(o.out, "txindex=1") || strings.Contains(o.out+o.err, "hunter2") {
 		t.Errorf("it prints\n%s%s", o.out, o.err)
 	}
 }
@@ -125,23 +127,32 @@ func TestDoctorJudgesTheMachine(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
-		judge  func(*examination)
+		judge  func(*healthCheck)
 		result string
 		detail string
 	}{
-		"a database here":      {func(e *examination) { e.clock(time.Time{}, now) }, resultOK, "on this machine"},
-		"a clock that agrees":  {func(e *examination) { e.clock(now.Add(2*time.Second), now) }, resultOK, "2s off"},
-		"a clock that drifts":  {func(e *examination) { e.clock(now.Add(-3*time.Second), now) }, resultWarning, "3s off"},
-		"a clock that is off":  {func(e *examination) { e.clock(now.Add(31*time.Second), now) }, resultFailed, "31s off"},
-		"room":                 {func(e *examination) { e.disk("/data", 1<<30, nil) }, resultOK, "1.0 GiB are free"},
-		"little room":          {func(e *examination) { e.disk("/data", 1<<30-1, nil) }, resultWarning, "1024.0 MiB are free"},
-		"no room":              {func(e *examination) { e.disk("/data", 100<<20-1, nil) }, resultFailed, "100.0 MiB are free"},
-		"a folder that is not": {func(e *examination) { e.disk("/data", 0, errors.New("no such file")) }, resultFailed, "no such file"},
-		"a system that is mum": {func(e *examination) { e.disk("/data", 0, errNoFreeSpace) }, resultWarning, "cannot be told"},
+		"a database here":     {func(e *healthCheck) { e.clock(time.Time{}, now) }, resultOK, "on this machine"},
+		"a clock that agrees": {func(e *healthCheck) { e.clock(now.Add(2*time.Second), now) }, resultOK, "2s off"},
+		"a clock that drifts": {func(e *healthCheck) { e.clock(now.Add(-3*time.Second), now) }, resultWarning, "3s off"},
+		"a clock that is off": {func(e *healthCheck) { e.clock(now.Add(31*time.Second), now) }, resultFailed, "31s off"},
+		"room":                {func(e *healthCheck) { e.disk("/data", 1<<30, nil) }, resultOK, "1.0 GiB are free"},
+		"little room": {func(e *healthCheck) {
+			e.disk("/data", 1<<30-1, nil)
+		}, resultWarning, "1024.0 MiB are free"},
+		"no room": {func(e *healthCheck) {
+			e.disk("/data", 100<<20-1, nil)
+		}, resultFailed, "100.0 MiB are free"},
+		"a folder that is not": {func(e *healthCheck) {
+			e.disk("/data", 0, errors.New("no such file"))
+		}, resultFailed, "no such file"},
+		"a system that is mum": {func(e *healthCheck) {
+			e.disk("/data", 0, errNoFreeSpace)
+		}, resultWarning, "cannot be told"},
 	} {
-		e := &examination{}
+		e := &healthCheck{}
 		c.judge(e)
-		if f := e.findings[0]; len(e.findings) != 1 || f.Result != c.result || !strings.Contains(f.Detail, c.detail) || (f.Advice == "") != (f.Result == resultOK) {
+		if f := e.findings[0]; len(e.findings) != 1 || f.Result != c.result || !strings.Contains(f.Detail, c.detail) ||
+			(f.Advice == "") != (f.Result == resultOK) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -93,7 +93,8 @@ func hasFlag(n *kong.Node, name string) bool {
 	return slices.ContainsFunc(slices.Concat(n.AllFlags(false)...), func(f *kong.Flag) bool { return f.Name == name })
 }
 
-// TestEveryCommandIsDocumented holds the table of docs/operations.md to the commands; rows read `bursar key allow-ip / scopes`.
+// TestEveryCommandIsDocumented holds the table of docs/operations.md to the commands; rows read `bursar key allow-ip /
+// scopes`.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../../docs/operations.md")

@@ -52,7 +52,8 @@ func (c *call) fail(err error) int {
 // configuration reports whether the operator must change the command line, the configuration or the environment.
 func configuration(err error) bool {
 	var u usageError
-	return errors.As(err, &u) || errors.Is(err, signer.ErrNoPassphrase) || errors.Is(err, signer.ErrTwoPassphrases) || errors.Is(err, store.ErrBadURL)
+	return errors.As(err, &u) || errors.Is(err, signer.ErrNoPassphrase) || errors.Is(err, signer.ErrTwoPassphrases) ||
+		errors.Is(err, store.ErrBadURL)
 }
 
 // sentence is what is wrong in words for the operator; a refusal's public code is of no use on a terminal.

@@ -16,7 +16,8 @@ type accountFreezeCommand struct {
 
 // Help returns an example.
 func (accountFreezeCommand) Help() string {
-	return "Refuses the account's withdrawals, transfers to other accounts of this service among them. What is queued or waits for approval does not " +
+	return "Refuses the account's withdrawals, transfers to other accounts of this service among them. What is queued " +
+		"or waits for approval does not " +
 		"leave; what is signed already does. Its deposits are credited.\n\n" +
 		"Example:\n\n    bursar account freeze 0193a6a0-0000-7000-8000-000000000000 --reason 'a report of theft'"
 }
@@ -34,7 +35,8 @@ type accountUnfreezeCommand struct {
 
 // Help returns an example.
 func (accountUnfreezeCommand) Help() string {
-	return "An account is frozen by an operator, when a credited deposit left its chain (reversal), or when it has spent a refund whose failed payment " +
+	return "An account is frozen by an operator, when a credited deposit left its chain (reversal), or when it has " +
+		"spent a refund whose failed payment " +
 		"left its chain (reopening). Look at its balance before. Where there are several reasons, say which one is over.\n\n" +
 		"Example:\n\n    bursar account unfreeze 0193a6a0-0000-7000-8000-000000000000"
 }
@@ -79,7 +81,9 @@ func (cmd *accountUnfreezeCommand) lifts(halts []store.Halt) (kinds []store.Halt
 		}
 	}
 	if cmd.Kind == "" && len(kinds) > 1 {
-		return nil, wrong("account %s is frozen for several reasons: %s; say which one is over with --reason-kind, or --reason-kind all", cmd.ID, reasonsOf(halts))
+		return nil,
+			wrong("account %s is frozen for several reasons: %s; say which one is over with --reason-kind, or --reason-kind all",
+				cmd.ID, reasonsOf(halts))
 	}
 	return kinds, nil
 }

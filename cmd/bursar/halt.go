@@ -54,7 +54,8 @@ type end struct {
 	actor
 }
 
-const haltHelp = "Nothing is drafted, signed or bumped from then on, on every replica, and the signer refuses it too. What was sent already is sent again " +
+const haltHelp = "Nothing is drafted, signed or bumped from then on, on every replica, and the signer refuses it " +
+	"too. What was sent already is sent again " +
 	"until it is in a block. Addresses, deposits and credits go on; withdrawals are accepted and wait.\n\n"
 
 type haltAllCommand struct {
@@ -79,7 +80,8 @@ type resumeCommand struct {
 
 // Help returns an example.
 func (resumeCommand) Help() string {
-	return "Ends what `bursar halt --all` began, and no halt of a chain, a currency or an account.\n\nExample:\n\n    bursar resume --all"
+	return "Ends what `bursar halt --all` began, and no halt of a chain, a currency or an account.\n\nExample:\n\n    " +
+		"bursar resume --all"
 }
 
 // Run ends the halt of everything.
@@ -141,7 +143,7 @@ func (c *call) halt(ctx context.Context, scope store.HaltScope, b begin) error {
 	if err := db.Do(ctx, func(tx *store.Tx) error { return tx.Halts().Put(ctx, h) }); err != nil {
 		return err
 	}
-	c.tellSigner(ctx, cfg, db)
+	c.haltSigner(ctx, cfg, db)
 	return c.say("%s; end it with %s", h, h.Remedy())
 }
 
@@ -166,7 +168,7 @@ func (c *call) resume(ctx context.Context, scope store.HaltScope, e end, kinds .
 	if err != nil {
 		return err
 	}
-	c.tellSigner(ctx, cfg, db)
+	c.haltSigner(ctx, cfg, db)
 	return c.sayResumed(scope, before, left)
 }
 
@@ -178,7 +180,12 @@ func endKinds(ctx context.Context, tx *store.Tx, scope store.HaltScope, e end, k
 		if err := closeShort(ctx, tx, scope, kind); err != nil {
 			return err
 		}
-		if _, err := tx.Halts().End(ctx, store.Halt{Scope: scope, Kind: kind, Reason: e.Reason, Actor: e.name()}); err != nil {
+		if _, err := tx.Halts().End(ctx, store.Halt{
+			Scope:  scope,
+			Kind:   kind,
+			Reason: e.Reason,
+			Actor:  e.name(),
+		}); err != nil {
 			return err
 		}
 	}
@@ -203,8 +210,8 @@ func closeShort(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind s
 	return err
 }
 
-// nothingUnsettled refuses to end what an external spend halted while one is not settled: it may have been recorded after others
-// were shown and settled. The chain stays locked, so that none is recorded beside the end.
+// nothingUnsettled refuses to end what an external spend halted while one is not settled: it may have been recorded
+// after others were shown and settled. The chain stays locked, so that none is recorded beside the end.
 func nothingUnsettled(ctx context.Context, tx *store.Tx, scope store.HaltScope, kind store.HaltKind) error {
 	name, is := strings.CutPrefix(string(scope), "chain:")
 	if !is || kind != store.HaltByExternalSpend {
@@ -215,7 +222,8 @@ func nothingUnsettled(ctx context.Context, tx *store.Tx, scope store.HaltScope, 
 	}
 	left, err := tx.ExternalSpends().List(ctx, bursar.ChainID(name), store.ExternalHalted, maxAlarms)
 	if i := slices.IndexFunc(left, func(x store.ExternalSpend) bool { return x.Height > 0 }); err == nil && i >= 0 {
-		err = fmt.Errorf("external spend %s was found meanwhile and is not settled; look at it with `bursar chain resume %s`", left[i].TxID, name)
+		err = fmt.Errorf("external spend %s was found meanwhile and is not settled; look at it with `bursar chain resume %s`",
+			left[i].TxID, name)
 	}
 	return err
 }
@@ -241,8 +249,8 @@ func (c *call) sayResumed(scope store.HaltScope, before, left []store.Halt) erro
 	return errors.New("it is still halted")
 }
 
-// tellSigner spares a signer of its own the half second until a replica tells it.
-func (c *call) tellSigner(ctx context.Context, cfg config.Config, db *store.DB) {
+// haltSigner spares a signer of its own the half second until a replica tells it.
+func (c *call) haltSigner(ctx context.Context, cfg config.Config, db *store.DB) {
 	if apart, err := service.NotifySigner(ctx, cfg, db); apart && err != nil {
 		c.note("The signer was not told at once: %v. Every replica that runs tells it as soon as it answers.", err)
 	}

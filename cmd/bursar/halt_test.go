@@ -13,25 +13,30 @@ import (
 
 func TestHaltsBeginAndEnd(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	for _, test := range []struct {
 		begin, end []string
 		scope      string
 		says       string
 	}{
-		{[]string{"halt", "--all"}, []string{"resume", "--all"}, "all", "all payments are halted by ann: a drill; end it with `bursar resume --all`\n"},
-		{[]string{"chain", "halt", "bitcoin"}, []string{"chain", "resume", "bitcoin"}, "chain:bitcoin", "payments on bitcoin are halted by ann: a drill; end it with `bursar chain resume bitcoin`\n"},
-		{[]string{"currency", "halt", "BTC"}, []string{"currency", "resume", "BTC"}, "currency:BTC", "BTC payments are halted by ann: a drill; end it with `bursar currency resume BTC`\n"},
+		{[]string{"halt", "--all"}, []string{"resume", "--all"}, "all",
+			"all payments are halted by ann: a drill; end it with `bursar resume --all`\n"},
+		{[]string{"chain", "halt", "bitcoin"}, []string{"chain", "resume", "bitcoin"}, "chain:bitcoin",
+			"payments on bitcoin are halted by ann: a drill; end it with `bursar chain resume bitcoin`\n"},
+		{[]string{"currency", "halt", "BTC"}, []string{"currency", "resume", "BTC"}, "currency:BTC",
+			"BTC payments are halted by ann: a drill; end it with `bursar currency resume BTC`\n"},
 	} {
 		d.change(func(ctx context.Context, tx *store.Tx) error { return tx.Chains().Ensure(ctx, "bitcoin") })
 		if got := d.ok(append(test.begin, "--reason", "a drill", "--by", "ann")...); got != test.says {
 			t.Errorf("%v says %q", test.begin, got)
 		}
 		listed := parse[[]listedHalt](d, "halt", "status", "--json")
-		if len(listed) != 1 || listed[0].Scope != test.scope || listed[0].Kind != "operator" || listed[0].Reason != "a drill" || listed[0].Actor == nil || *listed[0].Actor != "ann" {
+		if len(listed) != 1 || listed[0].Scope != test.scope || listed[0].Kind != "operator" ||
+			listed[0].Reason != "a drill" || listed[0].Actor == nil || *listed[0].Actor != "ann" {
 			t.Errorf("%v lists %+v", test.begin, listed)
 		}
-		if o := d.run("", "doctor"); o.code != exitFailed || !strings.Contains(o.out, "a drill") || !strings.Contains(o.out, "bursar "+strings.Join(test.end, " ")) {
+		if o := d.run("", "doctor"); o.code != exitFailed || !strings.Contains(o.out, "a drill") ||
+			!strings.Contains(o.out, "bursar "+strings.Join(test.end, " ")) {
 			t.Errorf("%v: doctor says\n%s", test.begin, o.out)
 		}
 		if got := d.ok(append(test.end, "--by", "bob", "--reason", "over")...); !strings.Contains(got, "ended: ") {
@@ -41,7 +46,8 @@ func TestHaltsBeginAndEnd(t *testing.T) {
 			t.Errorf("%v leaves %+v", test.end, left)
 		}
 		log := parse[[]listedHaltEvent](d, "halt", "log", "--limit", "2", "--json")
-		if len(log) != 2 || log[0].What != "resumed" || *log[0].Actor != "bob" || log[0].Reason != "over" || log[1].What != "halted" || *log[1].Actor != "ann" {
+		if len(log) != 2 || log[0].What != "resumed" || *log[0].Actor != "bob" || log[0].Reason != "over" ||
+			log[1].What != "halted" || *log[1].Actor != "ann" {
 			t.Errorf("%v: the log says %+v", test.end, log)
 		}
 	}
@@ -54,40 +60,46 @@ func TestHaltsBeginAndEnd(t *testing.T) {
 // What the service halted by itself ends by itself: an operator's resume says so and leaves it.
 func TestAResumeLeavesWhatEndsByItself(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	d.ok("halt", "--all", "--reason", "a drill")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAll, Kind: store.HaltByBooks, Reason: "an entry was edited"})
 	})
 	o := d.run("", "resume", "--all")
-	if o.code != exitFailed || !strings.Contains(o.out, "ended: all payments") || !strings.Contains(o.out, "stays: all payments are halted (books): an entry was edited") {
+	if o.code != exitFailed || !strings.Contains(o.out, "ended: all payments") ||
+		!strings.Contains(o.out, "stays: all payments are halted (books): an entry was edited") {
 		t.Errorf("%d\n%s%s", o.code, o.out, o.err)
 	}
 }
 
 func TestAFreezeHasSeveralReasons(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
 	d.ok("account", "freeze", id.String(), "--reason", "a report", "--by", "ann")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByReversal, Reason: "a deposit is gone"})
+		return tx.Halts().Put(ctx, store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByReversal,
+			Reason: "a deposit is gone"})
 	})
-	d.fails(exitUsage, "frozen for several reasons: a report (operator); a deposit is gone (reversal)", "account", "unfreeze", id.String())
-	d.fails(exitFailed, "still frozen because a deposit is gone (reversal)", "account", "unfreeze", id.String(), "--reason-kind", "operator")
-	if got := parse[[]listedAccount](d, "account", "list", "--json"); got[0].Frozen == nil || *got[0].Frozen != "a deposit is gone" {
+	d.fails(exitUsage, "frozen for several reasons: a report (operator); a deposit is gone (reversal)", "account",
+		"unfreeze", id.String())
+	d.fails(exitFailed, "still frozen because a deposit is gone (reversal)", "account", "unfreeze", id.String(),
+		"--reason-kind", "operator")
+	if got := parse[[]listedAccount](d, "account", "list", "--json"); got[0].Frozen == nil ||
+		*got[0].Frozen != "a deposit is gone" {
 		t.Errorf("listed %+v", got)
 	}
 	if got := d.ok("account", "unfreeze", id.String()); !strings.Contains(got, "may withdraw again") {
 		t.Errorf("got %s", got)
 	}
-	d.fails(exitFailed, "there is no account", "account", "freeze", "0193a6a0-0000-7000-8000-000000000000", "--reason", "x")
+	d.fails(exitFailed, "there is no account", "account", "freeze", "0193a6a0-0000-7000-8000-000000000000",
+		"--reason", "x")
 }
 
 // Who has looked at what a token did not deliver resumes its currency: the halts end, and their alarms with them.
 func TestAShortPayoutsHaltEndsByCommand(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		for _, of := range []struct {
 			code bursar.CurrencyCode

@@ -33,7 +33,8 @@ type keyCreateCommand struct {
 
 // Help returns an example.
 func (keyCreateCommand) Help() string {
-	return "Example:\n\n    bursar key create 0193a6a0-0000-7000-8000-000000000000 --scopes read --life 720h --allow-ip 192.0.2.0/24"
+	return "Example:\n\n    bursar key create 0193a6a0-0000-7000-8000-000000000000 --scopes read --life 720h " +
+		"--allow-ip 192.0.2.0/24"
 }
 
 type createdKey struct {
@@ -49,7 +50,8 @@ func (c *call) show(issued account.Issued, asJSON bool) error {
 		return c.printJSON(createdKey(issued))
 	}
 	c.note("The key and its secret are shown this once.")
-	return c.pairs("accountID", issued.AccountID.String(), "keyID", issued.KeyID.String(), "apiKey", issued.APIKey, "apiSecret", issued.APISecret)
+	return c.pairs("accountID", issued.AccountID.String(), "keyID", issued.KeyID.String(), "apiKey", issued.APIKey,
+		"apiSecret", issued.APISecret)
 }
 
 // Run adds a key.
@@ -111,18 +113,21 @@ func (cmd *keyListCommand) Run(ctx context.Context, c *call) error {
 	}
 	listed := make([]listedKey, len(keys))
 	for i, k := range keys {
-		listed[i] = listedKey{k.ID, k.AccountID, k.Hint, k.Scopes, networkTexts(k.Networks), k.SecretHash != nil, k.Usable(db.Now()), k.CreatedAt, optional(k.ExpiresAt), optional(k.RevokedAt)}
+		listed[i] = listedKey{k.ID, k.AccountID, k.Hint, k.Scopes, networkTexts(k.Networks), k.SecretHash != nil,
+			k.Usable(db.Now()), k.CreatedAt, optional(k.ExpiresAt), optional(k.RevokedAt)}
 	}
-	return list(c, cmd.JSON, listed, "KEY ACCOUNT BEGINS SCOPES FROM SECRET USABLE CREATED EXPIRES", func(k listedKey) []any {
-		from, expires := everywhere, time.Time{}
-		if len(k.AllowIPs) > 0 {
-			from = strings.Join(k.AllowIPs, " ")
-		}
-		if k.ExpiresAt != nil {
-			expires = *k.ExpiresAt
-		}
-		return []any{k.KeyID, k.AccountID, k.Hint, strings.Trim(fmt.Sprint(k.Scopes), "[]"), from, k.HasSecret, k.Usable, k.CreatedAt, expires}
-	})
+	return list(c, cmd.JSON, listed, "KEY ACCOUNT BEGINS SCOPES FROM SECRET USABLE CREATED EXPIRES",
+		func(k listedKey) []any {
+			from, expires := everywhere, time.Time{}
+			if len(k.AllowIPs) > 0 {
+				from = strings.Join(k.AllowIPs, " ")
+			}
+			if k.ExpiresAt != nil {
+				expires = *k.ExpiresAt
+			}
+			return []any{k.KeyID, k.AccountID, k.Hint, strings.Trim(fmt.Sprint(k.Scopes), "[]"), from, k.HasSecret, k.Usable,
+				k.CreatedAt, expires}
+		})
 }
 
 type keyRevokeCommand struct {
@@ -207,9 +212,11 @@ func (cmd *keyRotateWebhookCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return unknownAccount(err, cmd.Account)
 	}
-	rotated := rotatedWebhook{a.ID, signer.WebhookSecretText(s.Keys.WebhookSecret(a.ID, a.WebhookGeneration)), a.WebhookOverlap}
+	rotated := rotatedWebhook{a.ID, signer.WebhookSecretText(s.Keys.WebhookSecret(a.ID, a.WebhookGeneration)),
+		a.WebhookOverlap}
 	if cmd.JSON {
 		return c.printJSON(rotated)
 	}
-	return c.pairs("accountID", a.ID.String(), "webhookSecret", rotated.WebhookSecret, "overlapEnds", moment(rotated.OverlapEnds))
+	return c.pairs("accountID", a.ID.String(), "webhookSecret", rotated.WebhookSecret, "overlapEnds",
+		moment(rotated.OverlapEnds))
 }

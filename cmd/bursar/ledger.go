@@ -28,9 +28,11 @@ type ledgerExportCommand struct {
 
 // Help returns an example.
 func (ledgerExportCommand) Help() string {
-	return "Oldest first. A statement begins with the balances before the period and ends with those after it, so that one period's closing is the next one's opening. " +
+	return "Oldest first. A statement begins with the balances before the period and ends with those after it, so that " +
+		"one period's closing is the next one's opening. " +
 		"The columns are explained in docs/accounting.md. However long the period is, it is written while it is read.\n\n" +
-		"Example:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since 2026-01-01 --until 2026-02-01 > january.csv"
+		"Example:\n\n    bursar ledger export --account 0193a6a0-0000-7000-8000-000000000000 --since 2026-01-01 --until " +
+		"2026-02-01 > january.csv"
 }
 
 // settled is how long ago everything that bears a time is surely committed.
@@ -106,7 +108,9 @@ func (cmd *ledgerExportCommand) period(x *export) error {
 
 // each reads lines oldest first, a batch in each transaction: a reader that is slow holds none open. Entries are never
 // changed, so what was read stays true.
-func (x *export) each(ctx context.Context, q store.LineQuery, f func(ctx context.Context, lines []store.Line) error) error {
+func (x *export) each(
+	ctx context.Context, q store.LineQuery, f func(ctx context.Context, lines []store.Line) error,
+) error {
 	for after := int64(0); ; {
 		var lines []store.Line
 		err := x.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -141,7 +145,17 @@ func (x *export) journal(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			x.rows.put(journalRow{At: l.At, Entry: l.Entry, Line: l.Place, Kind: l.Kind, Ref: l.Ref, Debit: l.Debit, Credit: l.Credit, Currency: l.Asset, Amount: currency.Exact(l.Amount)})
+			x.rows.put(journalRow{
+				At:       l.At,
+				Entry:    l.Entry,
+				Line:     l.Place,
+				Kind:     l.Kind,
+				Ref:      l.Ref,
+				Debit:    l.Debit,
+				Credit:   l.Credit,
+				Currency: l.Asset,
+				Amount:   currency.Exact(l.Amount),
+			})
 		}
 		return x.rows.err()
 	})
@@ -162,7 +176,9 @@ func (x *export) statement(ctx context.Context) error {
 	if !x.since.IsZero() {
 		before := q
 		before.Until = x.since
-		if err := x.each(ctx, before, func(_ context.Context, lines []store.Line) error { return x.sum(running, lines) }); err != nil {
+		if err := x.each(ctx, before, func(_ context.Context, lines []store.Line) error {
+			return x.sum(running, lines)
+		}); err != nil {
 			return err
 		}
 		if err := x.balances(kindOpening, x.since, running); err != nil {
@@ -199,7 +215,13 @@ func (x *export) balances(kind ledger.Kind, at time.Time, running ledger.Running
 			return err
 		}
 		has := running[code]
-		x.rows.put(statementRow{At: at, Kind: kind, Currency: code, AvailableAfter: signed(currency, has.Available), HeldAfter: signed(currency, has.Held)})
+		x.rows.put(statementRow{
+			At:             at,
+			Kind:           kind,
+			Currency:       code,
+			AvailableAfter: signed(currency, has.Available),
+			HeldAfter:      signed(currency, has.Held),
+		})
 	}
 	return x.rows.err()
 }
@@ -232,8 +254,20 @@ func (x *export) row(running ledger.Running, l store.Line, brought map[bursar.ID
 		m.Deposit = brought[id]
 	}
 	has, err := running.Add(l.Asset, m)
-	return statementRow{At: l.At, Kind: l.Kind, Part: m.Part, Currency: l.Asset, Amount: currency.Exact(l.Amount), Available: signed(currency, m.Available), Held: signed(currency, m.Held),
-		AvailableAfter: signed(currency, has.Available), HeldAfter: signed(currency, has.Held), Deposit: optional(m.Deposit), Withdrawal: optional(m.Withdrawal), Ref: l.Ref}, err
+	return statementRow{
+		At:             l.At,
+		Kind:           l.Kind,
+		Part:           m.Part,
+		Currency:       l.Asset,
+		Amount:         currency.Exact(l.Amount),
+		Available:      signed(currency, m.Available),
+		Held:           signed(currency, m.Held),
+		AvailableAfter: signed(currency, has.Available),
+		HeldAfter:      signed(currency, has.Held),
+		Deposit:        optional(m.Deposit),
+		Withdrawal:     optional(m.Withdrawal),
+		Ref:            l.Ref,
+	}, err
 }
 
 // brought returns the deposits of transfers within the service among the lines, by the withdrawals that made them.

@@ -20,8 +20,8 @@ const (
 	kindClosing ledger.Kind = "closing"
 )
 
-// statementRow is a line of an account's statement. Amounts are exact decimals; of openings and closings only the balances
-// stand there.
+// statementRow is a line of an account's statement. Amounts are exact decimals; of openings and closings only the
+// balances stand there.
 type statementRow struct {
 	At             time.Time           `json:"time"`
 	Kind           ledger.Kind         `json:"kind"`
@@ -38,11 +38,13 @@ type statementRow struct {
 }
 
 func (statementRow) head() []string {
-	return []string{"time", "kind", "part", "currency", "amount", "available", "held", "availableAfter", "heldAfter", "depositID", "withdrawalID", "ref"}
+	return []string{"time", "kind", "part", "currency", "amount", "available", "held", "availableAfter", "heldAfter",
+		"depositID", "withdrawalID", "ref"}
 }
 
 func (r statementRow) cells() []string {
-	return []string{instant(r.At), string(r.Kind), string(r.Part), string(r.Currency), r.Amount, r.Available, r.Held, r.AvailableAfter, r.HeldAfter,
+	return []string{instant(r.At), string(r.Kind), string(r.Part), string(r.Currency), r.Amount, r.Available, r.Held,
+		r.AvailableAfter, r.HeldAfter,
 		idCell(r.Deposit), idCell(r.Withdrawal), string(r.Ref)}
 }
 
@@ -64,7 +66,8 @@ func (journalRow) head() []string {
 }
 
 func (r journalRow) cells() []string {
-	return []string{instant(r.At), strconv.FormatInt(r.Entry, 10), strconv.FormatInt(r.Line, 10), string(r.Kind), string(r.Ref), string(r.Debit), string(r.Credit),
+	return []string{instant(r.At), strconv.FormatInt(r.Entry, 10), strconv.FormatInt(r.Line, 10), string(r.Kind),
+		string(r.Ref), string(r.Debit), string(r.Credit),
 		string(r.Currency), r.Amount}
 }
 

@@ -9,8 +9,10 @@ type ledgerVerifyCommand struct{}
 
 // Help returns an example.
 func (ledgerVerifyCommand) Help() string {
-	return "Reads the whole hash chain with the key that follows from the seed, adds every posting up and holds the sums against the balances, as the service does all the time. " +
-		"Exits with 1 where the books contradict themselves. It may run beside the service.\n\nExample:\n\n    bursar ledger verify"
+	return "Reads the whole hash chain with the key that follows from the seed, adds every posting up and holds the " +
+		"sums against the balances, as the service does all the time. " +
+		"Exits with 1 where the books contradict themselves. It may run beside the service.\n\nExample:\n\n    bursar " +
+		"ledger verify"
 }
 
 // Run verifies the books from the first link to the last.

@@ -10,7 +10,7 @@ import (
 )
 
 // machine notes how the clock and the disks are that the service works with.
-func (e *examination) machine(facts store.Facts, now time.Time) {
+func (e *healthCheck) machine(facts store.Facts, now time.Time) {
 	e.clock(facts.Clock, now)
 	places := []string{e.cfg.SeedFile}
 	if facts.File != "" {
@@ -36,7 +36,7 @@ const (
 
 // clock compares the time of the database's machine with the time here; chains' own times are compared by the checks of
 // their nodes.
-func (e *examination) clock(theirs, now time.Time) {
+func (e *healthCheck) clock(theirs, now time.Time) {
 	const advice = "have the clocks of this machine and of the database's kept by NTP"
 	off := now.Sub(theirs).Abs().Round(10 * time.Millisecond)
 	switch {
@@ -57,7 +57,7 @@ const (
 	diskLow  = 1 << 30
 )
 
-func (e *examination) disk(folder string, free uint64, err error) {
+func (e *healthCheck) disk(folder string, free uint64, err error) {
 	const advice = "make room: a database on a full disk takes no deposit, and blocks wait until there is some"
 	check := "disk " + folder
 	switch {

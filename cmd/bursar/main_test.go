@@ -42,17 +42,17 @@ func TestMain(m *testing.M) {
 // passphrase opens every seed file of the tests.
 const passphrase = "correct horse"
 
-// desk is a folder in which the command is run.
-type desk struct {
+// harness is a folder in which the command is run.
+type harness struct {
 	*testing.T
 	dir string
 	env []string
 	key []byte // of the books; nil: not yet derived
 }
 
-// newDesk returns a folder with a configuration that has the given lines besides those that keep ports free.
-func newDesk(t *testing.T, lines ...string) *desk {
-	d := &desk{T: t, dir: t.TempDir(), env: []string{"BURSAR_PASSPHRASE=" + passphrase}}
+// newHarness returns a folder with a configuration that has the given lines besides those that keep ports free.
+func newHarness(t *testing.T, lines ...string) *harness {
+	d := &harness{T: t, dir: t.TempDir(), env: []string{"BURSAR_PASSPHRASE=" + passphrase}}
 	text := strings.Join(append([]string{"listen: 127.0.0.1:0", "admin_listen: off", "network: regtest"}, lines...), "\n")
 	if err := os.WriteFile(filepath.Join(d.dir, "bursar.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -60,9 +60,9 @@ func newDesk(t *testing.T, lines ...string) *desk {
 	return d
 }
 
-// newSeededDesk is newDesk with a seed file.
-func newSeededDesk(t *testing.T, lines ...string) *desk {
-	d := newDesk(t, lines...)
+// newSeededHarness is newDesk with a seed file.
+func newSeededHarness(t *testing.T, lines ...string) *harness {
+	d := newHarness(t, lines...)
 	d.ok("seed", "new")
 	return d
 }
@@ -73,14 +73,14 @@ type outcome struct {
 	code     int
 }
 
-func (d *desk) command(ctx context.Context, args ...string) *exec.Cmd {
+func (d *harness) command(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir, c.Env = d.dir, append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir}, d.env...)
 	return c
 }
 
 // run runs the command with a standard input.
-func (d *desk) run(input string, args ...string) outcome {
+func (d *harness) run(input string, args ...string) outcome {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -96,7 +96,7 @@ func (d *desk) run(input string, args ...string) outcome {
 }
 
 // ok runs a command that must succeed and returns its standard output.
-func (d *desk) ok(args ...string) string {
+func (d *harness) ok(args ...string) string {
 	d.Helper()
 	o := d.run("", args...)
 	if o.code != 0 {
@@ -106,7 +106,7 @@ func (d *desk) ok(args ...string) string {
 }
 
 // fails runs a command that must fail with a code and a single line of explanation.
-func (d *desk) fails(code int, explanation string, args ...string) {
+func (d *harness) fails(code int, explanation string, args ...string) {
 	d.Helper()
 	o := d.run("", args...)
 	if o.code != code || !strings.Contains(o.err, explanation) {
@@ -118,7 +118,7 @@ func (d *desk) fails(code int, explanation string, args ...string) {
 }
 
 // parse reads JSON that a command printed on one line.
-func parse[T any](d *desk, args ...string) (value T) {
+func parse[T any](d *harness, args ...string) (value T) {
 	d.Helper()
 	out := d.ok(args...)
 	if strings.Count(out, "\n") != 1 {
@@ -132,8 +132,9 @@ func parse[T any](d *desk, args ...string) (value T) {
 	return value
 }
 
-// change works on the desk's database as the service would have. Where there is no seed file there is no key to seal with.
-func (d *desk) change(f func(ctx context.Context, tx *store.Tx) error) {
+// change works on the desk's database as the service would have. Where there is no seed file there is no key to seal
+// with.
+func (d *harness) change(f func(ctx context.Context, tx *store.Tx) error) {
 	d.Helper()
 	ctx := context.Background()
 	db, err := store.Open(ctx, store.Config{URL: "sqlite:" + filepath.Join(d.dir, "bursar.db")})
@@ -150,14 +151,15 @@ func (d *desk) change(f func(ctx context.Context, tx *store.Tx) error) {
 }
 
 // booksKey is what the service of the desk's seed seals the books with.
-func (d *desk) booksKey() []byte {
+func (d *harness) booksKey() []byte {
 	d.Helper()
 	if d.key != nil {
 		return d.key
 	}
-	keys, err := service.OpenKeys(config.Config{SeedFile: filepath.Join(d.dir, "seed.age"), Network: config.Regtest}, func(name string) string {
-		return map[string]string{"BURSAR_PASSPHRASE": passphrase}[name]
-	})
+	keys, err := service.OpenKeys(config.Config{SeedFile: filepath.Join(d.dir, "seed.age"), Network: config.Regtest},
+		func(name string) string {
+			return map[string]string{"BURSAR_PASSPHRASE": passphrase}[name]
+		})
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -171,13 +173,14 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDesk(t)
+	d := newHarness(t)
 	var paths []string
 	for _, leaf := range parser.Model.Leaves(true) {
 		path := strings.TrimPrefix(leaf.FullPath(), "bursar ")
 		paths = append(paths, path)
 		o := d.run("", append(strings.Fields(path), "--help")...)
-		if o.code != 0 || o.err != "" || !strings.Contains(o.out, "Example:\n\n    ") || !strings.Contains(o.out, "bursar "+path) {
+		if o.code != 0 || o.err != "" || !strings.Contains(o.out, "Example:\n\n    ") ||
+			!strings.Contains(o.out, "bursar "+path) {
 			t.Errorf("bursar %s --help exits with %d, without an example or with %q", path, o.code, o.err)
 		}
 		for _, group := range leaf.AllFlags(false) {
@@ -194,12 +197,19 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 		}
 	}
 	want := []string{
-		"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create", "account set",
-		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke", "key allow-ip", "key scopes", "key rotate",
-		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt", "currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
-		"withdrawal cancel", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close", "webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
-		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed return", "unattributed keep", "unattributed cancel",
-		"treasury show", "treasury withdraw", "treasury list", "reconcile", "doctor", "backup", "recovery status", "recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "version", "destination list", "destination add", "destination remove", "destination enable",
+		"serve", "migrate", "seed new", "seed restore", "seed export-public", "seed pool", "signer", "account create",
+		"account set",
+		"account list", "account freeze", "account unfreeze", "account fees", "key create", "key list", "key revoke",
+		"key allow-ip", "key scopes", "key rotate",
+		"key rotate-webhook", "chain status", "chain rescan", "chain probe", "chain halt", "chain resume", "currency halt",
+		"currency resume", "halt status", "halt log", "resume", "withdrawal list", "withdrawal approve", "withdrawal reject",
+		"withdrawal cancel", "outgoing show", "outgoing resolve", "outgoing abandon", "alarm list", "alarm close",
+		"webhook list", "webhook show", "webhook redeliver", "webhook test", "webhook enable",
+		"ledger export", "ledger verify", "unattributed list", "unattributed assign", "unattributed return",
+		"unattributed keep", "unattributed cancel",
+		"treasury show", "treasury withdraw", "treasury list", "reconcile", "doctor", "backup", "recovery status",
+		"recovery adopt", "recovery release", "recovery begin", "recovery join", "restore", "version", "destination list",
+		"destination add", "destination remove", "destination enable",
 		"destination disable"}
 	if !slices.Equal(paths, want) {
 		t.Errorf("the commands are %q", paths)
@@ -208,17 +218,19 @@ func TestHelpOfEveryCommandNamesEveryFlag(t *testing.T) {
 
 func TestMistakesOfTheCommandLine(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	for _, test := range []struct{ line, want string }{
 		{"", "see `bursar --help`"},
 		{"sevre", `unexpected argument sevre`},
 		{"account", "see `bursar account --help`"},
 		{"account create", "missing flags: --name=STRING; see `bursar account create --help`"},
-		{"account create --name x --jsno", `unknown flag --jsno, did you mean "--json"?; see ` + "`bursar account create --help`"},
+		{"account create --name x --jsno", `unknown flag --jsno, did you mean "--json"?; see ` +
+			"`bursar account create --help`"},
 		{"key create nonsense", "not a UUID; see `bursar key create --help`"},
 		{"key rotate-webhook 0193a6a0-0000-7000-8000-000000000000 --overlap=-1h", "must not be below zero"},
 		{"key create 0193a6a0-0000-7000-8000-000000000000 --life=-1h", "--life must be more than zero"},
-		{"key create 0193a6a0-0000-7000-8000-000000000000 --allow-ip shop.example", `--allow-ip: not a network, such as 10.0.0.0/8 or 2001:db8::/32: "shop.example"`},
+		{"key create 0193a6a0-0000-7000-8000-000000000000 --allow-ip shop.example",
+			`--allow-ip: not a network, such as 10.0.0.0/8 or 2001:db8::/32: "shop.example"`},
 		{"key allow-ip 0193a6a0-0000-7000-8000-000000000000", "say what to change: --add CIDR, --remove CIDR or --clear"},
 		{"key allow-ip 0193a6a0-0000-7000-8000-000000000000 --add 10.0.0.1/8", `"10.0.0.1/8", did you mean 10.0.0.0/8?`},
 		{"key scopes 0193a6a0-0000-7000-8000-000000000000", `expected "<scopes>"`},
@@ -231,23 +243,29 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"chain probe bitcoin --back 0", "--back must be 1 or more"},
 		{"chain probe bitcoin --header X:y", "--header belongs to --endpoint"},
 		{"chain probe dogecoin", `chain "dogecoin" is not configured: name its endpoint with --endpoint`},
-		{"chain probe bitcoin --endpoint ws://me:hunter2@h", "a URL is not of the form http://user:password@host:port (or https)"},
+		{"chain probe bitcoin --endpoint ws://me:hunter2@h",
+			"a URL is not of the form http://user:password@host:port (or https)"},
 		{"withdrawal list --status lost", "--status must be one of"},
 		{"withdrawal list --limit 0", "--limit must lie between 1 and 10000"},
 		{"ledger export", "say whose books: --account ACCOUNT, or --all"},
 		{"ledger export --all --account 0193a6a0-0000-7000-8000-000000000000", "can't be used together"},
 		{"ledger export --all --csv --json", "can't be used together"},
-		{"ledger export --all --since yesterday", `--since "yesterday" is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z`},
+		{"ledger export --all --since yesterday",
+			`--since "yesterday" is not a time such as 2026-01-01 or 2026-01-01T00:00:00Z`},
 		{"ledger export --all --since 2026-02-01 --until 2026-02-01", "--until must be later than --since"},
 		{"withdrawal reject 0193a6a0-0000-7000-8000-000000000000", "missing flags: --reason=STRING"},
-		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000", "say who gets it: --wallet WALLET, or --account ACCOUNT"},
-		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000 --wallet 0193a6a0-0000-7000-8000-000000000001 --account 0193a6a0-0000-7000-8000-000000000001", "can't be used together"},
+		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000",
+			"say who gets it: --wallet WALLET, or --account ACCOUNT"},
+		{"unattributed assign 0193a6a0-0000-7000-8000-000000000000 --wallet 0193a6a0-0000-7000-8000-000000000001 " +
+			"--account 0193a6a0-0000-7000-8000-000000000001", "can't be used together"},
 		{"unattributed return 0193a6a0-0000-7000-8000-000000000000", "missing flags: --to=ADDRESS"},
 		{"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r:1 --to-memo 2", "--to names a memo already"},
 		{"unattributed return 0193a6a0-0000-7000-8000-000000000000 --to r --fee-from sender", "--fee-from must be one of"},
 		{"unattributed list --limit 0", "--limit must lie between 1 and 10000"},
-		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x", "missing flags: --currency=CODE or --family=FAMILY"},
-		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm", "can't be used together"},
+		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x",
+			"missing flags: --currency=CODE or --family=FAMILY"},
+		{"destination add --account 0193a6a0-0000-7000-8000-000000000000 --address x --currency ETH --family evm",
+			"can't be used together"},
 		{"destination list", "missing flags: --account=ACCOUNT"},
 		{"account set 0193a6a0-0000-7000-8000-000000000000", "say what to set"},
 		{"webhook list --status lost", "--status must be one of"},
@@ -259,11 +277,13 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 		{"webhook redeliver --since 2026-01-31T12:00:00Z", "say what to send again"},
 		{"webhook redeliver --account 0193a6a0-0000-7000-8000-000000000000 --since noon", `--since "noon" is not a time`},
 		{"webhook test --url https://shop.example", "missing flags: --account"},
-		{"webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url https://shop.example --wallet 0193a6a0-0000-7000-8000-000000000000", "can't be used together"},
+		{"webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url https://shop.example --wallet " +
+			"0193a6a0-0000-7000-8000-000000000000", "can't be used together"},
 		{"webhook test --account 0193a6a0-0000-7000-8000-000000000000 --wait=-1s", "--wait must not be below zero"},
 		{"serve --log-format xml", "--log-format must be one of"},
 		{"signer", "signer.address is not configured"},
-		{"migrate --config missing.yaml", "the configuration file missing.yaml does not exist: create it, or name another one with --config"},
+		{"migrate --config missing.yaml",
+			"the configuration file missing.yaml does not exist: create it, or name another one with --config"},
 	} {
 		d.fails(exitUsage, test.want, strings.Fields(test.line)...)
 	}
@@ -274,20 +294,22 @@ func TestMistakesOfTheCommandLine(t *testing.T) {
 
 func TestMistakesOfTheConfiguration(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, "chains: {bitcoin: {rpc: 'http://a', confirmations: three}}")
-	d.fails(exitUsage, `bursar.yaml:4: chains.bitcoin.confirmations: "three" is not a whole number; allowed are 1 to 100`, "migrate")
-	d = newDesk(t)
+	d := newHarness(t, "chains: {bitcoin: {rpc: 'http://a', confirmations: three}}")
+	d.fails(exitUsage, `bursar.yaml:4: chains.bitcoin.confirmations: "three" is not a whole number; allowed are 1 to 100`,
+		"migrate")
+	d = newHarness(t)
 	d.env = append(d.env, "BURSAR_LITSEN=:0")
 	d.fails(exitUsage, "BURSAR_LITSEN: there is no such setting (did you mean BURSAR_LISTEN?)", "account", "list")
-	d = newDesk(t, "database: postgres://me:hunter2@127.0.0.1:1/none")
-	if o := d.run("", "migrate"); o.code != exitFailed || strings.Contains(o.err, "hunter2") || !strings.Contains(o.err, "the database cannot be used") {
+	d = newHarness(t, "database: postgres://me:hunter2@127.0.0.1:1/none")
+	if o := d.run("", "migrate"); o.code != exitFailed || strings.Contains(o.err, "hunter2") ||
+		!strings.Contains(o.err, "the database cannot be used") {
 		t.Errorf("a database that is away: %+v", o)
 	}
 }
 
 func TestTheEnvironmentMayHoldItAll(t *testing.T) {
 	t.Parallel()
-	d := &desk{T: t, dir: t.TempDir()}
+	d := &harness{T: t, dir: t.TempDir()}
 	d.fails(exitUsage, "the configuration file bursar.yaml does not exist", "migrate")
 	d.env = []string{"BURSAR_DATABASE=sqlite:mine.db"}
 	if got := d.ok("migrate"); got != "the SQLite database is up to date\n" {
@@ -300,7 +322,7 @@ func TestTheEnvironmentMayHoldItAll(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	if got := d.ok("version"); !strings.HasPrefix(got, "bursar ") {
 		t.Errorf("version prints %q", got)
 	}

@@ -6,7 +6,8 @@ type migrateCommand struct{}
 
 // Help returns an example.
 func (migrateCommand) Help() string {
-	return "Every other command does so as well; this one is for those who want to see it done first.\n\nExample:\n\n    bursar migrate --config /etc/bursar.yaml"
+	return "Every other command does so as well; this one is for those who want to see it done first.\n\nExample:\n\n  " +
+		"  bursar migrate --config /etc/bursar.yaml"
 }
 
 // Run brings the database up to date.

@@ -71,8 +71,18 @@ func showOutgoing(ctx context.Context, tx *store.Tx, id bursar.ID) (shown shownO
 	if err := json.Unmarshal(p.Order, &order); err != nil {
 		return shown, fmt.Errorf("read the order: %w", err)
 	}
-	shown = shownOutgoing{ID: p.ID, Chain: p.Chain, Kind: p.Kind, Status: p.Status, Currency: p.Currency, From: p.Base, Payments: order.Payments,
-		Transactions: []string{}, Height: p.Height, Error: p.Error}
+	shown = shownOutgoing{
+		ID:           p.ID,
+		Chain:        p.Chain,
+		Kind:         p.Kind,
+		Status:       p.Status,
+		Currency:     p.Currency,
+		From:         p.Base,
+		Payments:     order.Payments,
+		Transactions: []string{},
+		Height:       p.Height,
+		Error:        p.Error,
+	}
 	versions, err := tx.Outgoing().Versions(ctx, id)
 	if err != nil {
 		return shown, err
@@ -105,10 +115,13 @@ type outgoingResolveCommand struct {
 
 // Help returns an example.
 func (outgoingResolveCommand) Help() string {
-	return "Asks the nodes first; what one of them proves counts, and nothing needs to be believed. Only where none keeps the history does your word " +
-		"count. If you say that it was never paid, its withdrawals are paid again: look at each of its transactions in two explorers before.\n\nExample:\n\n" +
+	return "Asks the nodes first; what one of them proves counts, and nothing needs to be believed. Only where none " +
+		"keeps the history does your word " +
+		"count. If you say that it was never paid, its withdrawals are paid again: look at each of its transactions in " +
+		"two explorers before.\n\nExample:\n\n" +
 		"    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --rpc https://archive.example\n" +
-		"    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --never-paid --reason 'absent in two explorers; its last ledger is past'"
+		"    bursar outgoing resolve 0193a6a0-0000-7000-8000-000000000000 --never-paid --reason 'absent in two explorers; " +
+		"its last ledger is past'"
 }
 
 // Run resolves an outgoing transaction.
@@ -125,7 +138,12 @@ func (cmd *outgoingResolveCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	what, err := s.ResolveOutgoing(ctx, cmd.ID, outgoing.Resolution{Paid: cmd.Paid, NeverPaid: cmd.NeverPaid, Reason: cmd.Reason, Actor: cmd.name()})
+	what, err := s.ResolveOutgoing(ctx, cmd.ID, outgoing.Resolution{
+		Paid:      cmd.Paid,
+		NeverPaid: cmd.NeverPaid,
+		Reason:    cmd.Reason,
+		Actor:     cmd.name(),
+	})
 	if err != nil {
 		return named(err, "there is no outgoing transaction %s", cmd.ID)
 	}

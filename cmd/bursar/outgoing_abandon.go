@@ -16,9 +16,12 @@ type outgoingAbandonCommand struct {
 
 // Help returns an example.
 func (outgoingAbandonCommand) Help() string {
-	return "Orders another transaction that takes the same UTXOs home at a higher fee, or that takes the same nonce. At most one of the two can ever " +
-		"be included: what the first pays is paid again once the other is final, and if the first is included after all, it counts. Nobody is paid twice. " +
-		"On an EVM chain only a transaction can be abandoned whose bytes are not known (alarm bytes_unknown); others are bumped until they are " +
+	return "Orders another transaction that takes the same UTXOs home at a higher fee, or that takes the same nonce. " +
+		"At most one of the two can ever " +
+		"be included: what the first pays is paid again once the other is final, and if the first is included after all, " +
+		"it counts. Nobody is paid twice. " +
+		"On an EVM chain only a transaction can be abandoned whose bytes are not known (alarm bytes_unknown); others are " +
+		"bumped until they are " +
 		"included.\n\nExample:\n\n" +
 		"    bursar outgoing abandon 0193a6a0-0000-7000-8000-000000000000 --reason 'stuck since Monday, no node takes it'"
 }

@@ -17,8 +17,10 @@ type seedPoolCommand struct {
 
 // Help returns an example.
 func (seedPoolCommand) Help() string {
-	return "Addresses of chains that sign with ed25519 (Solana) can only be derived from the seed. They are made ahead and kept in the database, so that " +
-		"creating a wallet does not need it. `bursar serve` keeps the pool full by itself where it has the seed; this fills it by hand, for a time " +
+	return "Addresses of chains that sign with ed25519 (Solana) can only be derived from the seed. They are made ahead " +
+		"and kept in the database, so that " +
+		"creating a wallet does not need it. `bursar serve` keeps the pool full by itself where it has the seed; this " +
+		"fills it by hand, for a time " +
 		"without one.\n\nExample:\n\n    bursar seed pool --count 100000"
 }
 
@@ -62,7 +64,9 @@ func (cmd *seedPoolCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(c, cmd.JSON, pools, "FAMILY READY NEXT", func(p listedPool) []any { return []any{p.Family, p.Ready, p.Next} })
+	return list(c, cmd.JSON, pools, "FAMILY READY NEXT", func(p listedPool) []any {
+		return []any{p.Family, p.Ready, p.Next}
+	})
 }
 
 func listPools(ctx context.Context, db *store.DB, pool *wallet.Pool) (pools []listedPool, err error) {

@@ -10,7 +10,7 @@ import (
 
 func TestAPoolIsFilledByHand(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, `chains: {solana: {rpc: ["http://127.0.0.1:1"]}}`)
+	d := newSeededHarness(t, `chains: {solana: {rpc: ["http://127.0.0.1:1"]}}`)
 	d.fails(exitUsage, "--count 0 is not between", "seed", "pool", "--count", "0")
 	warned := func() bool {
 		o := d.run("", "doctor", "--json")
@@ -23,7 +23,8 @@ func TestAPoolIsFilledByHand(t *testing.T) {
 	if got := parse[[]listedPool](d, "seed", "pool", "--count", "1500", "--json"); !slices.Equal(got, want) {
 		t.Errorf("the pool is %+v", got)
 	}
-	if got := parse[[]listedPool](d, "seed", "pool", "--count", "20", "--json"); !slices.Equal(got, want) { // enough is there
+	if got := parse[[]listedPool](d, "seed", "pool", "--count", "20",
+		"--json"); !slices.Equal(got, want) { // enough is there
 		t.Errorf("then the pool is %+v", got)
 	}
 	if table := d.ok("seed", "pool", "--count", "1"); !strings.Contains(table, "FAMILY  READY  NEXT") {
@@ -36,10 +37,10 @@ func TestAPoolIsFilledByHand(t *testing.T) {
 
 func TestAPoolNeedsItsOwnSeed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.fails(exitFailed, "make one with `bursar seed new`", "seed", "pool")
 	d.ok("seed", "new")
 	d.ok("seed", "pool", "--count", "10")
-	other := newSeededDesk(t, "database: sqlite:"+d.dir+"/bursar.db")
+	other := newSeededHarness(t, "database: sqlite:"+d.dir+"/bursar.db")
 	other.fails(exitFailed, "use the seed_file", "seed", "pool")
 }

@@ -17,8 +17,10 @@ type reconcileCommand struct {
 
 // Help returns an example.
 func (reconcileCommand) Help() string {
-	return "Exits with 1 where a chain holds more or less than the books say, where more is owed than is held, and where the books contradict themselves: " +
-		"the verdict that `bursar doctor`, the operator's page, the metrics and the alarms give too. Amounts are decimals of the currency.\n\n" +
+	return "Exits with 1 where a chain holds more or less than the books say, where more is owed than is held, and " +
+		"where the books contradict themselves: " +
+		"the verdict that `bursar doctor`, the operator's page, the metrics and the alarms give too. Amounts are decimals " +
+		"of the currency.\n\n" +
 		"Example:\n\n    bursar reconcile --json"
 }
 
@@ -78,9 +80,11 @@ func (cmd *reconcileCommand) Run(ctx context.Context, c *call) error {
 
 // print lists the currencies and, below them, the addresses behind every difference.
 func (cmd *reconcileCommand) print(c *call, listed []reconciled) error {
-	err := list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS", func(r reconciled) []any {
-		return []any{r.Currency, r.Chain, r.Height, r.Custody, r.Unbooked, r.Unsettled, r.OnChain, r.Liabilities, r.Missing, r.Surplus}
-	})
+	err := list(c, cmd.JSON, listed, "CURRENCY CHAIN HEIGHT BOOKS UNBOOKED UNSETTLED ON-CHAIN OWED MISSING SURPLUS",
+		func(r reconciled) []any {
+			return []any{r.Currency, r.Chain, r.Height, r.Custody, r.Unbooked, r.Unsettled, r.OnChain, r.Liabilities, r.Missing,
+				r.Surplus}
+		})
 	var differences []difference
 	for _, r := range listed {
 		differences = append(differences, r.Differences...)
@@ -101,9 +105,20 @@ func inDecimals(l reconcile.Line, c bursar.Currency) reconciled {
 	for _, d := range l.Differences {
 		differences = append(differences, difference{c.Code, d.Address, c.Exact(d.Books), c.Exact(d.OnChain)})
 	}
-	return reconciled{Differences: differences, Chain: l.Chain, Currency: l.Currency, Height: l.Height, Custody: c.Exact(l.Custody), Unbooked: c.Exact(l.Unbooked),
-		Unsettled: c.Exact(l.Unsettled), OnChain: c.Exact(l.OnChain), Liabilities: c.Exact(l.Liabilities),
-		Missing: c.Exact(l.Missing), Surplus: c.Exact(l.Surplus), Balanced: l.Balanced()}
+	return reconciled{
+		Differences: differences,
+		Chain:       l.Chain,
+		Currency:    l.Currency,
+		Height:      l.Height,
+		Custody:     c.Exact(l.Custody),
+		Unbooked:    c.Exact(l.Unbooked),
+		Unsettled:   c.Exact(l.Unsettled),
+		OnChain:     c.Exact(l.OnChain),
+		Liabilities: c.Exact(l.Liabilities),
+		Missing:     c.Exact(l.Missing),
+		Surplus:     c.Exact(l.Surplus),
+		Balanced:    l.Balanced(),
+	}
 }
 
 // inWords lists what is wrong, one in a line.

@@ -26,7 +26,8 @@ type recoveryStatusCommand struct {
 
 // Help returns an example.
 func (recoveryStatusCommand) Help() string {
-	return "A chain recovers while the database is older than it: after a restore, or a failover that lost commits. Nothing is paid on it meanwhile, and it ends by itself " +
+	return "A chain recovers while the database is older than it: after a restore, or a failover that lost commits. " +
+		"Nothing is paid on it meanwhile, and it ends by itself " +
 		"unless something is unclear.\n\nExample:\n\n    bursar recovery status"
 }
 
@@ -72,7 +73,9 @@ func (cmd *recoveryStatusCommand) Run(ctx context.Context, c *call) error {
 	if len(listed.Chains) == 0 && len(listed.Items) == 0 {
 		return c.say("no chain recovers, and nothing is unclear")
 	}
-	err = list(c, false, listed.Chains, "CHAIN SINCE WAITS-FOR CAUSE", func(l listedRecovery) []any { return []any{l.Chain, l.Since, l.WaitsFor, l.Cause} })
+	err = list(c, false, listed.Chains, "CHAIN SINCE WAITS-FOR CAUSE", func(l listedRecovery) []any {
+		return []any{l.Chain, l.Since, l.WaitsFor, l.Cause}
+	})
 	if err != nil || len(listed.Items) == 0 {
 		return err
 	}
@@ -91,8 +94,17 @@ func listRecoveries(chains []service.RecoveringChain, items []service.UnclearExt
 		listed.Chains = append(listed.Chains, listedRecovery{r.Chain, r.BeganAt, r.Cause, r.WaitsFor()})
 	}
 	for _, x := range items {
-		l := listedUnclear{Item: x.Number, Chain: x.Chain, TxID: x.TxID, Height: x.Height, MadeAt: optional(x.MadeAt), From: x.Base, Paid: append([]string{}, x.Paid...),
-			Why: x.Reason, Candidates: []bursar.ID{}}
+		l := listedUnclear{
+			Item:       x.Number,
+			Chain:      x.Chain,
+			TxID:       x.TxID,
+			Height:     x.Height,
+			MadeAt:     optional(x.MadeAt),
+			From:       x.Base,
+			Paid:       append([]string{}, x.Paid...),
+			Why:        x.Reason,
+			Candidates: []bursar.ID{},
+		}
 		for _, w := range x.Candidates {
 			l.Candidates = append(l.Candidates, w.ID)
 		}
@@ -111,8 +123,10 @@ type recoveryAdoptCommand struct {
 
 // Help returns an example.
 func (recoveryAdoptCommand) Help() string {
-	return "The withdrawals are paid by it, and are confirmed once its block is final. Asset and amount must fit to the unit. This cannot be undone.\n\n" +
-		"Example:\n\n    bursar recovery adopt 3 --withdrawal 0193a6a0-0000-7000-8000-000000000000\n    bursar recovery adopt 4 --as operator --note \"moved to the cold wallet\""
+	return "The withdrawals are paid by it, and are confirmed once its block is final. Asset and amount must fit to " +
+		"the unit. This cannot be undone.\n\n" +
+		"Example:\n\n    bursar recovery adopt 3 --withdrawal 0193a6a0-0000-7000-8000-000000000000\n    bursar recovery " +
+		"adopt 4 --as operator --note \"moved to the cold wallet\""
 }
 
 // Run takes the operator's word.
@@ -125,7 +139,13 @@ func (cmd *recoveryAdoptCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	err = s.Explain(ctx, recovery.Answer{Item: cmd.Item, Withdrawals: cmd.Withdrawal, Rest: store.ExternalUse(cmd.As), Note: cmd.Note, Actor: cmd.Actor})
+	err = s.Explain(ctx, recovery.Answer{
+		Item:        cmd.Item,
+		Withdrawals: cmd.Withdrawal,
+		Rest:        store.ExternalUse(cmd.As),
+		Note:        cmd.Note,
+		Actor:       cmd.Actor,
+	})
 	if err != nil {
 		return named(err, "there is no item %d, or no such withdrawal: see `bursar recovery status`", cmd.Item)
 	}
@@ -138,8 +158,10 @@ type recoveryReleaseCommand struct {
 
 // Help says what must be known before.
 func (recoveryReleaseCommand) Help() string {
-	return "A recovery waits until nothing that was signed before it can be included any more. Release a chain only if you know that no payment from its addresses waits " +
-		"in any mempool: else a customer may be paid twice. What is unclear must be explained first.\n\nExample:\n\n    bursar recovery release bitcoin"
+	return "A recovery waits until nothing that was signed before it can be included any more. Release a chain only if " +
+		"you know that no payment from its addresses waits " +
+		"in any mempool: else a customer may be paid twice. What is unclear must be explained first.\n\nExample:\n\n    " +
+		"bursar recovery release bitcoin"
 }
 
 // Run releases the chain.
@@ -180,8 +202,10 @@ type recoveryBeginCommand struct {
 
 // Help says when it is needed.
 func (recoveryBeginCommand) Help() string {
-	return "A database that was put back is recognised by the marks beside the seed file (or with the signer). Where those are lost too, say so with this command while nothing " +
-		"else uses the database: every chain recovers, and no address that may have been given out is given out again.\n\nExample:\n\n    bursar recovery begin --ahead 100000"
+	return "A database that was put back is recognised by the marks beside the seed file (or with the signer). Where " +
+		"those are lost too, say so with this command while nothing " +
+		"else uses the database: every chain recovers, and no address that may have been given out is given out " +
+		"again.\n\nExample:\n\n    bursar recovery begin --ahead 100000"
 }
 
 // Run begins a recovery of every chain.
@@ -194,14 +218,16 @@ func (cmd *recoveryBeginCommand) Run(ctx context.Context, c *call) error {
 	if err := s.Guard.Begin(ctx, cmd.Cause, int64(cmd.Ahead)); err != nil {
 		return err
 	}
-	return c.say("every chain recovers, and %d key indexes of each family are skipped; start the service, then see `bursar recovery status`", cmd.Ahead)
+	return c.say("every chain recovers, and %d key indexes of each family are skipped; start the service, then see "+
+		"`bursar recovery status`", cmd.Ahead)
 }
 
 type recoveryJoinCommand struct{}
 
 // Help says when it is needed.
 func (recoveryJoinCommand) Help() string {
-	return "Each machine keeps marks of its own. On a new one, for a database that is current and that other replicas use, begin them with this command.\n\n" +
+	return "Each machine keeps marks of its own. On a new one, for a database that is current and that other replicas " +
+		"use, begin them with this command.\n\n" +
 		"Example:\n\n    bursar recovery join"
 }
 

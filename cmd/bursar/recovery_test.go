@@ -13,24 +13,28 @@ import (
 
 func TestRecoveriesAreListedAndReleased(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	if got := d.ok("recovery", "status"); got != "no chain recovers, and nothing is unclear\n" {
 		t.Errorf("got %s", got)
 	}
 	d.fails(exitFailed, "chain bitcoin does not recover", "recovery", "release", "bitcoin")
 	d.change(func(ctx context.Context, tx *store.Tx) error { return forgetPayment(ctx, tx) })
 	got := parse[listedRecoveries](d, "recovery", "status", "--json")
-	if len(got.Chains) != 1 || got.Chains[0].Chain != "bitcoin" || got.Chains[0].WaitsFor != "your word about 1 payments" || len(got.Items) != 1 ||
-		got.Items[0].TxID != "ab01" || len(got.Items[0].Paid) != 1 || !strings.HasPrefix(got.Items[0].Paid[0], "0.00100000 BTC to ") {
+	if len(got.Chains) != 1 || got.Chains[0].Chain != "bitcoin" ||
+		got.Chains[0].WaitsFor != "your word about 1 payments" || len(got.Items) != 1 ||
+		got.Items[0].TxID != "ab01" || len(got.Items[0].Paid) != 1 ||
+		!strings.HasPrefix(got.Items[0].Paid[0], "0.00100000 BTC to ") {
 		t.Fatalf("listed %+v", got)
 	}
-	if got := d.ok("recovery", "status"); !strings.Contains(got, "your word about 1 payments") || !strings.Contains(got, "0.00100000 BTC") {
+	if got := d.ok("recovery", "status"); !strings.Contains(got, "your word about 1 payments") ||
+		!strings.Contains(got, "0.00100000 BTC") {
 		t.Errorf("got %s", got)
 	}
 	d.fails(exitFailed, "explain them first", "recovery", "release", "bitcoin")
 	d.fails(exitUsage, "say what it was", "recovery", "adopt", "1")
 	d.fails(exitFailed, "there is no item 7", "recovery", "adopt", "7", "--as", "loss")
-	if got := d.ok("recovery", "adopt", "1", "--as", "operator", "--note", "moved", "--actor", "ann"); !strings.Contains(got, "item 1 is explained") {
+	if got := d.ok("recovery", "adopt", "1", "--as", "operator", "--note", "moved", "--actor",
+		"ann"); !strings.Contains(got, "item 1 is explained") {
 		t.Errorf("got %s", got)
 	}
 	if got := d.ok("recovery", "release", "bitcoin"); !strings.Contains(got, "is released") {
@@ -66,17 +70,19 @@ func forgetPayment(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	spend := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot", Order: order, Unsigned: []byte(`{}`), TxID: "ab01", Height: 7}
-	if err := tx.Outgoing().InsertAdopted(ctx, spend, []string{"cd:0"}); err != nil {
+	outgoingTx := bursar.OutgoingTx{ID: bursar.ID{7}, Chain: "bitcoin", Kind: "withdrawal", Currency: "BTC", Base: "hot",
+		Order: order, Unsigned: []byte(`{}`), TxID: "ab01", Height: 7}
+	if err := tx.Outgoing().InsertAdopted(ctx, outgoingTx, []string{"cd:0"}); err != nil {
 		return err
 	}
-	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: "bitcoin", TxID: "ab01", Base: "hot", Height: 7, MadeAt: tx.Now(), Claims: []byte(`["cd:0"]`),
-		Payments: paid, SpendID: spend.ID, Status: store.ExternalUnclear, Reason: "of a test"})
+	return tx.ExternalSpends().Put(ctx, store.ExternalSpend{Chain: "bitcoin", TxID: "ab01", Base: "hot", Height: 7,
+		MadeAt: tx.Now(), Claims: []byte(`["cd:0"]`),
+		Payments: paid, SpendID: outgoingTx.ID, Status: store.ExternalUnclear, Reason: "of a test"})
 }
 
 func TestMarksAreBegunAgain(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	if got := d.ok("recovery", "begin", "--ahead", "300"); !strings.Contains(got, "300 key indexes") {
 		t.Errorf("got %s", got)
 	}

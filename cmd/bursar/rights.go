@@ -50,7 +50,8 @@ type keyAllowIPCommand struct {
 
 // Help returns an example.
 func (keyAllowIPCommand) Help() string {
-	return "Changes where a key may be used from, at once on every replica. A key without a list may be used from everywhere.\n\n" +
+	return "Changes where a key may be used from, at once on every replica. A key without a list may be used from " +
+		"everywhere.\n\n" +
 		"Example:\n\n    bursar key allow-ip 0193a6a0-0000-7000-8000-000000000000 --add 192.0.2.0/24 --add 2001:db8::7"
 }
 

@@ -8,9 +8,10 @@ import (
 
 func TestRightsOfKeys(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
-	made := parse[createdKey](d, "key", "create", id.String(), "--allow-ip", "192.0.2.0/24", "--allow-ip", "::ffff:198.51.100.7", "--json")
+	made := parse[createdKey](d, "key", "create", id.String(), "--allow-ip", "192.0.2.0/24", "--allow-ip",
+		"::ffff:198.51.100.7", "--json")
 	key := made.KeyID.String()
 	list := func() listedKey {
 		t.Helper()
@@ -23,15 +24,19 @@ func TestRightsOfKeys(t *testing.T) {
 	if got := list().AllowIPs; !slices.Equal(got, []string{"192.0.2.0/24", "198.51.100.7/32"}) {
 		t.Errorf("the key is made for %v", got)
 	}
-	if got, want := d.ok("key", "allow-ip", key, "--add", "2001:db8::/32", "--remove", "192.0.2.0/24"), "key "+key+" may be used from 198.51.100.7/32 2001:db8::/32\n"; got != want {
+	if got, want := d.ok("key", "allow-ip", key, "--add", "2001:db8::/32", "--remove", "192.0.2.0/24"),
+		"key "+key+" may be used from 198.51.100.7/32 2001:db8::/32\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if table := d.ok("key", "list"); !strings.Contains(table, "198.51.100.7/32 2001:db8::/32") || !strings.Contains(table, "everywhere") {
+	if table := d.ok("key", "list"); !strings.Contains(table, "198.51.100.7/32 2001:db8::/32") ||
+		!strings.Contains(table, "everywhere") {
 		t.Errorf("the table is\n%s", table)
 	}
 	d.fails(exitFailed, "10.0.0.0/8 is not on the key's list", "key", "allow-ip", key, "--remove", "10.0.0.0/8")
-	d.fails(exitFailed, "the key could be used from everywhere; clear the list if that is meant", "key", "allow-ip", key, "--remove", "198.51.100.7", "--remove", "2001:db8::/32")
-	if got := d.ok("key", "allow-ip", key, "--clear"); got != "key "+key+" may be used from everywhere\n" || len(list().AllowIPs) != 0 {
+	d.fails(exitFailed, "the key could be used from everywhere; clear the list if that is meant", "key", "allow-ip", key,
+		"--remove", "198.51.100.7", "--remove", "2001:db8::/32")
+	if got := d.ok("key", "allow-ip", key, "--clear"); got != "key "+key+" may be used from everywhere\n" ||
+		len(list().AllowIPs) != 0 {
 		t.Errorf("got %s", got)
 	}
 	if got := d.ok("key", "scopes", key, "read,wallets"); got != "key "+key+" may read, wallets\n" {

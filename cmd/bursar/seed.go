@@ -24,7 +24,8 @@ type seedNewCommand struct{}
 
 // Help returns an example.
 func (seedNewCommand) Help() string {
-	return "Writes seed_file of the configuration, encrypted with the passphrase in BURSAR_PASSPHRASE or in the file that BURSAR_PASSPHRASE_FILE names. " +
+	return "Writes seed_file of the configuration, encrypted with the passphrase in BURSAR_PASSPHRASE or in the file " +
+		"that BURSAR_PASSPHRASE_FILE names. " +
 		"A file that exists is never overwritten. Standard output carries the words and nothing else.\n\n" +
 		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar seed new"
 }
@@ -46,7 +47,8 @@ func (seedNewCommand) Run(c *call) error {
 	if err := c.say("%s", mnemonic.Reveal()); err != nil {
 		return fmt.Errorf("the words could not be shown: remove %s and begin again (%w)", cfg.SeedFile, err)
 	}
-	c.note("These words are shown this once. Whoever has them has all the money: write them down on paper, keep them apart from this machine,\n" +
+	c.note("These words are shown this once. Whoever has them has all the money: write them down on paper, keep them " +
+		"apart from this machine,\n" +
 		"and try `bursar seed restore` with them before the first deposit.")
 	return nil
 }
@@ -90,7 +92,8 @@ type seedExportPublicCommand struct{}
 
 // Help returns an example.
 func (seedExportPublicCommand) Help() string {
-	return "With these keys addresses can be made without the seed. They spend nothing, yet they link all addresses: keep them from strangers.\n\n" +
+	return "With these keys addresses can be made without the seed. They spend nothing, yet they link all addresses: " +
+		"keep them from strangers.\n\n" +
 		"Example:\n\n    bursar seed export-public > public.json"
 }
 
@@ -123,7 +126,8 @@ func (c *call) seedTarget() (config.Config, signer.Passphrase, error) {
 }
 
 func existing(cfg config.Config) error {
-	return fmt.Errorf("the seed file %s exists and is not overwritten: name another seed_file, or move this one away if no database uses it", cfg.SeedFile)
+	return fmt.Errorf("the seed file %s exists and is not overwritten: name another seed_file, or move this one away "+
+		"if no database uses it", cfg.SeedFile)
 }
 
 func (c *call) writeSeed(cfg config.Config, mnemonic signer.Mnemonic, passphrase signer.Passphrase) error {

@@ -17,10 +17,11 @@ const (
 
 func TestANewSeedComesBackFromItsWords(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	made := d.run("", "seed", "new")
 	words := strings.Fields(made.out)
-	if made.code != 0 || len(words) != 24 || strings.Count(made.out, "\n") != 1 || !strings.Contains(made.err, "shown this once") {
+	if made.code != 0 || len(words) != 24 || strings.Count(made.out, "\n") != 1 ||
+		!strings.Contains(made.err, "shown this once") {
 		t.Fatalf("seed new exits with %d after %d words and says %q", made.code, len(words), made.err)
 	}
 	info, err := os.Stat(filepath.Join(d.dir, "seed.age"))
@@ -28,19 +29,21 @@ func TestANewSeedComesBackFromItsWords(t *testing.T) {
 		t.Errorf("the seed file is %v, %v", info, err)
 	}
 	first := parse[signer.PublicKeys](d, "seed", "export-public")
-	other := newDesk(t)
-	if o := other.run(strings.ToUpper(strings.Join(words, "\n")), "seed", "restore"); o.code != 0 || o.out != "" || !strings.Contains(o.err, first.Fingerprint) {
+	other := newHarness(t)
+	if o := other.run(strings.ToUpper(strings.Join(words, "\n")), "seed", "restore"); o.code != 0 || o.out != "" ||
+		!strings.Contains(o.err, first.Fingerprint) {
 		t.Fatalf("seed restore gives %+v", o)
 	}
 	second := parse[signer.PublicKeys](other, "seed", "export-public")
-	if first.Fingerprint != second.Fingerprint || len(first.Accounts) == 0 || first.Accounts["evm"] != second.Accounts["evm"] {
+	if first.Fingerprint != second.Fingerprint || len(first.Accounts) == 0 ||
+		first.Accounts["evm"] != second.Accounts["evm"] {
 		t.Errorf("%+v became %+v", first, second)
 	}
 }
 
 func TestASeedIsNeverOverwritten(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	before, err := os.ReadFile(filepath.Join(d.dir, "seed.age"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +57,7 @@ func TestASeedIsNeverOverwritten(t *testing.T) {
 
 func TestPublicKeysAreThoseOfTheStandard(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.env = append(d.env, "BURSAR_NETWORK=mainnet")
 	if o := d.run(known+"\n", "seed", "restore"); o.code != 0 {
 		t.Fatal(o.err)
@@ -66,7 +69,7 @@ func TestPublicKeysAreThoseOfTheStandard(t *testing.T) {
 
 func TestWordsThatCannotBe(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	for _, test := range []struct{ words, want string }{
 		{"", "a mnemonic has 12, 15, 18, 21 or 24 words"},
 		{strings.Replace(known, "about", "abandon", 1), "checksum does not match"},
@@ -85,7 +88,7 @@ func TestWordsThatCannotBe(t *testing.T) {
 
 func TestPassphrases(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	file := filepath.Join(d.dir, "passphrase")
 	if err := os.WriteFile(file, []byte(passphrase+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -99,7 +102,7 @@ func TestPassphrases(t *testing.T) {
 	d.env = []string{"BURSAR_PASSPHRASE=wrong"}
 	d.fails(exitFailed, "the passphrase does not open the seed file", "account", "create", "--name", "x")
 	d.fails(exitFailed, "the passphrase does not open the seed file", "serve")
-	empty := newDesk(t)
+	empty := newHarness(t)
 	empty.fails(exitFailed, "make one with `bursar seed new`", "account", "create", "--name", "x")
 	if _, err := os.Stat(filepath.Join(empty.dir, "bursar.db")); err == nil {
 		t.Error("a database was made without a seed")

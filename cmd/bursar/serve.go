@@ -68,7 +68,8 @@ func waitFor(ctx context.Context, ended <-chan error, log *slog.Logger) error {
 	case err := <-ended:
 		return err
 	case <-timer.C:
-		return errors.New("the service did not end in time; whatever was under way goes on from the database at the next start")
+		return errors.New("the service did not end in time; whatever was under way goes on from the database at the next " +
+			"start")
 	}
 }
 

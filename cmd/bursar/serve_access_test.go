@@ -12,7 +12,7 @@ import (
 )
 
 // serving runs the service of a desk until the test ends and returns where it listens.
-func (d *desk) serving() string {
+func (d *harness) serving() string {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	process := d.command(ctx, "serve", "--log-format", "json")
@@ -38,7 +38,7 @@ func (d *desk) serving() string {
 }
 
 // answer asks as a client whom the proxy saw at an address, and wants a status and a word of the answer.
-func (d *desk) answer(method, url string, key createdAccount, from string, status int, word string) {
+func (d *harness) answer(method, url string, key createdAccount, from string, status int, word string) {
 	d.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, url, nil)
 	if err != nil {
@@ -58,11 +58,11 @@ func (d *desk) answer(method, url string, key createdAccount, from string, statu
 	}
 }
 
-// TestCommandsCountInAServiceThatRuns changes keys and lists by command while the service runs, and has limits, proxies and
-// clients' networks from the file.
+// TestCommandsCountInAServiceThatRuns changes keys and lists by command while the service runs, and has limits, proxies
+// and clients' networks from the file.
 func TestCommandsCountInAServiceThatRuns(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, "chains: {tron: {rpc: 'http://127.0.0.1:1'}}", "currencies: {TRX: {minimum: 1}}",
+	d := newSeededHarness(t, "chains: {tron: {rpc: 'http://127.0.0.1:1'}}", "currencies: {TRX: {minimum: 1}}",
 		"proxies: [127.0.0.0/8]", "proxy_header: Forwarded", "client_networks: [192.0.2.0/24, 198.51.100.0/24]",
 		"limits: {withdraw: 4/h burst 4}", "withdrawals: {destination_hold: 0s}")
 	shop := parse[createdAccount](d, "account", "create", "--name", "shop", "--json")

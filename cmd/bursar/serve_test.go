@@ -32,7 +32,7 @@ func TestServeStartsAndEnds(t *testing.T) {
 	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(end.String(), func(t *testing.T) {
 			t.Parallel()
-			d := newSeededDesk(t)
+			d := newSeededHarness(t)
 			created := parse[createdAccount](d, "account", "create", "--name", "shop", "--json")
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
@@ -112,7 +112,7 @@ func ask(t *testing.T, url, key string) string {
 
 func TestServeSaysWhyItCannot(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	d.env = append(d.env, "BURSAR_LISTEN=192.0.2.1:1") // an address that no machine has (RFC 5737)
 	d.fails(exitFailed, "listen on 192.0.2.1:1", "serve")
 }

@@ -12,9 +12,12 @@ type signerCommand struct {
 
 // Help says how the two processes share the configuration.
 func (signerCommand) Help() string {
-	return "Holds the seed and signs for `bursar serve`, which then runs without it: with another user, or on another machine. Both read " +
-		"signer.address of the configuration. The signer reads seed_file, chains and currencies too, and judges every transaction by its own file: " +
-		"its max_fee and hourly_limit cannot be lifted from outside. It needs no node and no database; on private EVM chains it needs chain_id.\n\n" +
+	return "Holds the seed and signs for `bursar serve`, which then runs without it: with another user, or on another " +
+		"machine. Both read " +
+		"signer.address of the configuration. The signer reads seed_file, chains and currencies too, and judges every " +
+		"transaction by its own file: " +
+		"its max_fee and hourly_limit cannot be lifted from outside. It needs no node and no database; on private EVM " +
+		"chains it needs chain_id.\n\n" +
 		"Example:\n\n    BURSAR_PASSPHRASE_FILE=/run/passphrase bursar signer --config signer.yaml"
 }
 
@@ -25,7 +28,8 @@ func (cmd *signerCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	if !cfg.Signer.Remote() {
-		return wrong("signer.address is not configured: write where to listen, such as signer: {address: unix:/run/bursar/signer.sock}, here and for `bursar serve`")
+		return wrong("signer.address is not configured: write where to listen, such as signer: {address: " +
+			"unix:/run/bursar/signer.sock}, here and for `bursar serve`")
 	}
 	log := cmd.logger(c.stderr)
 	if err := service.Sign(ctx, cfg, service.Options{Log: log, Getenv: c.getenv}); err != nil {

@@ -22,7 +22,7 @@ import (
 )
 
 // start runs a command that goes on until the test ends, and returns its log.
-func (d *desk) start(args ...string) (lines *bufio.Scanner) {
+func (d *harness) start(args ...string) (lines *bufio.Scanner) {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	process := d.command(ctx, append(args, "--log-format", "json")...)
@@ -48,7 +48,7 @@ func (d *desk) start(args ...string) (lines *bufio.Scanner) {
 }
 
 // says reads a log up to a message.
-func (d *desk) says(lines *bufio.Scanner, message string) {
+func (d *harness) says(lines *bufio.Scanner, message string) {
 	d.Helper()
 	for lines.Scan() {
 		var line struct{ Msg string }
@@ -72,7 +72,7 @@ func TestTheSignerIsAProcessOfItsOwn(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	lines := []string{"signer: {address: 'unix:" + filepath.Join(folder, "s") + "'}",
 		"chains: {solana: {rpc: http://127.0.0.1:1}, bitcoin: {rpc: http://127.0.0.1:1}}"}
-	vault, front := newSeededDesk(t, lines...), newDesk(t, lines...)
+	vault, front := newSeededHarness(t, lines...), newHarness(t, lines...)
 	front.env = nil // no passphrase
 	front.fails(exitFailed, "the signer does not answer", "account", "create", "--name", "shop")
 	if o := front.run("", "doctor"); o.code != exitFailed || !strings.Contains(o.out, "run `bursar signer` at unix:") {
@@ -109,7 +109,8 @@ func TestTheSignerIsAProcessOfItsOwn(t *testing.T) {
 		var made struct {
 			Response struct{ Wallet struct{ Address string } }
 		}
-		if err := json.Unmarshal([]byte(body), &made); err != nil || want == "" || !strings.HasPrefix(made.Response.Wallet.Address, want) {
+		if err := json.Unmarshal([]byte(body), &made); err != nil || want == "" ||
+			!strings.HasPrefix(made.Response.Wallet.Address, want) {
 			t.Errorf("the first %s wallet is %s (%v), want %s", currency, body, err, want)
 		}
 	}

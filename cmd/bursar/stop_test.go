@@ -19,7 +19,7 @@ import (
 // idle. The first is answered and its change kept, the other is hung up on, and nobody new is let in.
 func TestServeFinishesWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	created := parse[createdAccount](d, "account", "create", "--name", "shop", "--json")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -40,7 +40,9 @@ func TestServeFinishesWhatIsUnderWay(t *testing.T) {
 		t.Fatalf("the idle client hears %s", answer)
 	}
 	const order = `{"currency":"BTC","webhook":"https://shop.example"}`
-	fmt.Fprintf(busy, "POST /api/v1/wallet HTTP/1.1\r\nHost: a\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", created.APIKey, len(order))
+	fmt.Fprintf(busy,
+		"POST /api/v1/wallet HTTP/1.1\r\nHost: a\r\nX-API-KEY: %s\r\nContent-Type: application/json\r\nContent-Length: "+
+			"%d\r\nExpect: 100-continue\r\n\r\n", created.APIKey, len(order))
 	fromBusy := bufio.NewReader(busy)
 	if answer := heard(t, fromBusy); answer != "100 Continue" { // the service is reading the body now
 		t.Fatalf("the busy client hears %s", answer)

@@ -21,7 +21,8 @@ type treasuryShowCommand struct {
 
 // Help returns an example.
 func (treasuryShowCommand) Help() string {
-	return "FREE may be taken now: the operator's own, less the fees of what is under way, and never so much that customers are not covered.\n\nExample:\n\n    bursar treasury show"
+	return "FREE may be taken now: the operator's own, less the fees of what is under way, and never so much that " +
+		"customers are not covered.\n\nExample:\n\n    bursar treasury show"
 }
 
 type treasuryLine struct {
@@ -51,12 +52,16 @@ func (cmd *treasuryShowCommand) Run(ctx context.Context, c *call) error {
 	lines := make([]treasuryLine, len(found))
 	for i, p := range found {
 		exact := p.Currency.Exact
-		lines[i] = treasuryLine{p.Currency.Code, exact(p.DepositFees), exact(p.WithdrawalFees), exact(p.Capital), exact(p.NetworkFees), exact(p.Losses), exact(p.Drawings),
+		lines[i] = treasuryLine{p.Currency.Code, exact(p.DepositFees), exact(p.WithdrawalFees), exact(p.Capital),
+			exact(p.NetworkFees), exact(p.Losses), exact(p.Drawings),
 			exact(p.Aside), exact(p.Free), exact(p.Short)}
 	}
-	return list(c, cmd.JSON, lines, "CURRENCY DEPOSIT-FEES WITHDRAWAL-FEES OPERATOR-FUNDS NETWORK-FEES LOSSES DRAWN SET-ASIDE FREE SHORT", func(l treasuryLine) []any {
-		return []any{l.Currency, l.DepositFees, l.WithdrawalFees, l.OperatorFunds, l.NetworkFees, l.Losses, l.Drawn, l.SetAside, l.Free, l.Short}
-	})
+	return list(c, cmd.JSON, lines,
+		"CURRENCY DEPOSIT-FEES WITHDRAWAL-FEES OPERATOR-FUNDS NETWORK-FEES LOSSES DRAWN SET-ASIDE FREE SHORT",
+		func(l treasuryLine) []any {
+			return []any{l.Currency, l.DepositFees, l.WithdrawalFees, l.OperatorFunds, l.NetworkFees, l.Losses, l.Drawn,
+				l.SetAside, l.Free, l.Short}
+		})
 }
 
 type treasuryWithdrawCommand struct {
@@ -69,8 +74,11 @@ type treasuryWithdrawCommand struct {
 
 // Help returns an example.
 func (treasuryWithdrawCommand) Help() string {
-	return "The order passes everything that a customer's does: the list of destinations with its hold, approval above the currency's limit, halts, the signer. List a destination with " +
-		"`bursar destination add --account " + treasury.Account.String() + "`. See docs/operations/treasury.md.\n\nExample:\n\n    bursar treasury withdraw BTC 0.5 --to cold --reason \"fees of October\""
+	return "The order passes everything that a customer's does: the list of destinations with its hold, approval above " +
+		"the currency's limit, halts, the signer. List a destination with " +
+		"`bursar destination add --account " + treasury.Account.String() +
+		"`. See docs/operations/treasury.md.\n\nExample:\n\n    bursar treasury withdraw BTC 0.5 --to cold --reason " +
+		"\"fees of October\""
 }
 
 // Run orders the payment.
@@ -80,7 +88,13 @@ func (cmd *treasuryWithdrawCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer s.Close()
-	w, err := s.Treasury.Withdraw(ctx, treasury.Order{Currency: cmd.Currency, Amount: cmd.Amount, To: cmd.To, Reason: cmd.Reason, Actor: cmd.name()})
+	w, err := s.Treasury.Withdraw(ctx, treasury.Order{
+		Currency: cmd.Currency,
+		Amount:   cmd.Amount,
+		To:       cmd.To,
+		Reason:   cmd.Reason,
+		Actor:    cmd.name(),
+	})
 	if err != nil {
 		return err
 	}

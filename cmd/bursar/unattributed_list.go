@@ -12,19 +12,19 @@ import (
 	"github.com/bursar/bursar/unattributed"
 )
 
-type undecidedListCommand struct {
+type unattributedListCommand struct {
 	All   bool `help:"Also what was decided, and what left its chain."`
 	Limit int  `default:"100" help:"How many at most, 1 to 10000."`
 	JSON  bool `name:"json" help:"Print a JSON array."`
 }
 
 // Help returns an example.
-func (undecidedListCommand) Help() string {
+func (unattributedListCommand) Help() string {
 	return "Only what is confirmed can be decided.\n\nExample:\n\n    bursar unattributed list --all --json"
 }
 
-// listedUndecided is a line of the list. Amounts are exact.
-type listedUndecided struct {
+// listedUnattributed is a line of the list. Amounts are exact.
+type listedUnattributed struct {
 	DepositID       bursar.ID            `json:"depositID"`
 	Chain           bursar.ChainID       `json:"chain"`
 	Currency        bursar.CurrencyCode  `json:"currency"`
@@ -37,7 +37,7 @@ type listedUndecided struct {
 	WalletAtAddress *walletAtAddress     `json:"walletAtAddress"` // the wallet that has the address and does not fit
 	SeenAt          time.Time            `json:"seenAt"`
 	ConfirmedAt     *time.Time           `json:"confirmedAt"`
-	Decision        *listedDecision      `json:"decision"`
+	Resolution      *listedResolution    `json:"decision"`
 }
 
 type walletAtAddress struct {
@@ -46,7 +46,7 @@ type walletAtAddress struct {
 	Currency  bursar.CurrencyCode `json:"currency"`
 }
 
-type listedDecision struct {
+type listedResolution struct {
 	Kind        bursar.ResolutionKind   `json:"kind"`
 	Status      bursar.ResolutionStatus `json:"status"`
 	AccountID   *bursar.ID              `json:"accountID"`
@@ -62,7 +62,7 @@ type listedDecision struct {
 }
 
 // Run lists unattributed value.
-func (cmd *undecidedListCommand) Run(ctx context.Context, c *call) error {
+func (cmd *unattributedListCommand) Run(ctx context.Context, c *call) error {
 	if cmd.Limit < 1 || cmd.Limit > maxListed {
 		return wrong("--limit must lie between 1 and %d", maxListed)
 	}
@@ -75,16 +75,17 @@ func (cmd *undecidedListCommand) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	listed := make([]listedUndecided, len(items))
+	listed := make([]listedUnattributed, len(items))
 	for i, item := range items {
-		if listed[i], err = listUndecided(cfg, item); err != nil {
+		if listed[i], err = listUnattributed(cfg, item); err != nil {
 			return err
 		}
 	}
-	return list(c, cmd.JSON, listed, "DEPOSIT SEEN CURRENCY AMOUNT ADDRESS STATUS WHY DECISION NOTE", func(l listedUndecided) []any {
-		decision, note := l.Decision.words()
-		return []any{l.DepositID, l.SeenAt, l.Currency, l.Amount, l.Address, l.Status, l.Why, decision, note}
-	})
+	return list(c, cmd.JSON, listed, "DEPOSIT SEEN CURRENCY AMOUNT ADDRESS STATUS WHY DECISION NOTE",
+		func(l listedUnattributed) []any {
+			decision, note := l.Resolution.words()
+			return []any{l.DepositID, l.SeenAt, l.Currency, l.Amount, l.Address, l.Status, l.Why, decision, note}
+		})
 }
 
 func families(cfg config.Config) map[bursar.ChainID]bursar.Family {
@@ -95,25 +96,46 @@ func families(cfg config.Config) map[bursar.ChainID]bursar.Family {
 	return families
 }
 
-func listUndecided(cfg config.Config, item unattributed.Item) (listedUndecided, error) {
+func listUnattributed(cfg config.Config, item unattributed.Item) (listedUnattributed, error) {
 	currency, err := cfg.Registry.Get(item.Currency)
 	if err != nil {
-		return listedUndecided{}, fmt.Errorf("deposit %s is of %s, which is not in the configuration: put it back there", item.ID, item.Currency)
+		return listedUnattributed{}, fmt.Errorf("deposit %s is of %s, which is not in the configuration: put it back there",
+			item.ID, item.Currency)
 	}
-	l := listedUndecided{DepositID: item.ID, Chain: item.Chain, Currency: item.Currency, Amount: currency.Exact(item.Amount), Address: item.Address.String(),
-		HashID: item.TxID, OutputIndex: item.Output, Status: item.Status, Why: item.Why, SeenAt: item.SeenAt, ConfirmedAt: optional(item.ConfirmedAt)}
+	l := listedUnattributed{
+		DepositID:   item.ID,
+		Chain:       item.Chain,
+		Currency:    item.Currency,
+		Amount:      currency.Exact(item.Amount),
+		Address:     item.Address.String(),
+		HashID:      item.TxID,
+		OutputIndex: item.Output,
+		Status:      item.Status,
+		Why:         item.Why,
+		SeenAt:      item.SeenAt,
+		ConfirmedAt: optional(item.ConfirmedAt),
+	}
 	if w := item.Wallet; w != nil {
 		l.WalletAtAddress = &walletAtAddress{w.ID, w.AccountID, w.Currency}
 	}
-	if item.Decision != nil {
-		l.Decision = listDecision(currency, *item.Decision)
+	if item.Resolution != nil {
+		l.Resolution = listResolution(currency, *item.Resolution)
 	}
 	return l, nil
 }
 
-func listDecision(c bursar.Currency, n bursar.Resolution) *listedDecision {
-	l := &listedDecision{Kind: n.Kind, Status: n.Status, AccountID: optional(n.AccountID), WalletID: optional(n.WalletID), HashID: optional(n.TxID),
-		Error: optional(n.Error), Note: n.Note, DecidedAt: n.DecidedAt, CompletedAt: optional(n.CompletedAt)}
+func listResolution(c bursar.Currency, n bursar.Resolution) *listedResolution {
+	l := &listedResolution{
+		Kind:        n.Kind,
+		Status:      n.Status,
+		AccountID:   optional(n.AccountID),
+		WalletID:    optional(n.WalletID),
+		HashID:      optional(n.TxID),
+		Error:       optional(n.Error),
+		Note:        n.Note,
+		DecidedAt:   n.DecidedAt,
+		CompletedAt: optional(n.CompletedAt),
+	}
 	if n.Kind == bursar.ResolutionRefund {
 		l.To, l.Amount, l.Fee = optional(n.Address.String()), optional(c.Exact(n.Amount)), optional(c.Exact(n.Fee))
 	}
@@ -121,7 +143,7 @@ func listDecision(c bursar.Currency, n bursar.Resolution) *listedDecision {
 }
 
 // words is a decision in one cell, and its note in another.
-func (l *listedDecision) words() (decision, note string) {
+func (l *listedResolution) words() (decision, note string) {
 	switch {
 	case l == nil:
 		return "", ""
@@ -130,7 +152,8 @@ func (l *listedDecision) words() (decision, note string) {
 	case l.AccountID != nil:
 		decision = fmt.Sprintf("assigned to account %s", l.AccountID)
 	case l.To != nil:
-		decision = strings.TrimSpace(fmt.Sprintf("return of %s to %s, fees %s: %s %s %s", *l.Amount, *l.To, *l.Fee, l.Status, word(l.HashID), word(l.Error)))
+		decision = strings.TrimSpace(fmt.Sprintf("return of %s to %s, fees %s: %s %s %s", *l.Amount, *l.To, *l.Fee, l.Status,
+			word(l.HashID), word(l.Error)))
 	default:
 		decision = "kept"
 	}

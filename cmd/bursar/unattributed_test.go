@@ -17,7 +17,8 @@ func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (i
 		return nil, err
 	}
 	for i := range n {
-		d := bursar.Deposit{ID: bursar.ID{8, 15: i}, Purpose: bursar.ForUnattributed, Currency: "BTC", Chain: "bitcoin", TxID: "ab01", Output: uint32(i),
+		d := bursar.Deposit{ID: bursar.ID{8, 15: i}, Purpose: bursar.ForUnattributed, Currency: "BTC", Chain: "bitcoin",
+			TxID: "ab01", Output: uint32(i),
 			Address: address, Amount: bursar.Units(100_000), Height: 7, BlockHash: "b", SeenAt: tx.Now()}
 		if _, _, err := tx.Deposits().Record(ctx, store.Arrival{Deposit: d}); err != nil {
 			return nil, err
@@ -31,7 +32,8 @@ func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (i
 				return nil, err
 			}
 		}
-		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "unattributed", Ref: d.ID.String()}); err != nil {
+		if err := tx.Alarms().Raise(ctx, store.Alarm{Chain: "bitcoin", Kind: "unattributed",
+			Ref: d.ID.String()}); err != nil {
 			return nil, err
 		}
 		ids = append(ids, d.ID)
@@ -41,9 +43,10 @@ func stray(ctx context.Context, tx *store.Tx, address bursar.Address, n byte) (i
 
 func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t, away)
+	d := newSeededHarness(t, away)
 	account := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID
-	wallet := bursar.Wallet{ID: bursar.ID{5}, AccountID: account, Currency: "BTC", Family: "bitcoin", Address: bursar.Address{Base: "bcrt1q"}, Webhook: "https://shop.example"}
+	wallet := bursar.Wallet{ID: bursar.ID{5}, AccountID: account, Currency: "BTC", Family: "bitcoin",
+		Address: bursar.Address{Base: "bcrt1q"}, Webhook: "https://shop.example"}
 	var ids []bursar.ID
 	d.change(func(ctx context.Context, tx *store.Tx) (err error) {
 		if wallet.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
@@ -54,20 +57,26 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 		}
 		return err
 	})
-	open := parse[[]listedUndecided](d, "unattributed", "list", "--json")
-	if len(open) != 4 || open[0].DepositID != ids[3] || open[0].Amount != "0.00100000" || open[0].Status != "confirmed" || open[3].Status != "pending" || open[0].Decision != nil ||
-		open[0].WalletAtAddress == nil || open[0].WalletAtAddress.WalletID != wallet.ID || !strings.Contains(open[0].Why, "difference of balances") {
+	open := parse[[]listedUnattributed](d, "unattributed", "list", "--json")
+	if len(open) != 4 || open[0].DepositID != ids[3] || open[0].Amount != "0.00100000" || open[0].Status != "confirmed" ||
+		open[3].Status != "pending" || open[0].Resolution != nil ||
+		open[0].WalletAtAddress == nil || open[0].WalletAtAddress.WalletID != wallet.ID ||
+		!strings.Contains(open[0].Why, "difference of balances") {
 		t.Fatalf("listed %+v", open)
 	}
 	d.fails(exitFailed, "it can be decided once it is final: it is pending", "unattributed", "keep", ids[0].String())
 	d.fails(exitFailed, "there is no deposit", "unattributed", "keep", account.String())
-	d.fails(exitFailed, "it cannot be credited there: there is no wallet", "unattributed", "assign", ids[1].String(), "--wallet", account.String())
+	d.fails(exitFailed, "it cannot be credited there: there is no wallet", "unattributed", "assign", ids[1].String(),
+		"--wallet", account.String())
 	d.fails(exitFailed, "it cannot be paid back there", "unattributed", "return", ids[1].String(), "--to", "nowhere")
-	d.fails(exitFailed, "the chain cannot be asked what it costs", "unattributed", "return", ids[1].String(), "--to", "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080")
+	d.fails(exitFailed, "the chain cannot be asked what it costs", "unattributed", "return", ids[1].String(), "--to",
+		"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080")
 	d.fails(exitFailed, "no return of it is under way", "unattributed", "cancel", ids[1].String())
 	for i, c := range []struct{ line, want string }{
-		{fmt.Sprintf("assign %s --wallet %s --note ticket", ids[1], wallet.ID), fmt.Sprintf("deposit %s: assigned to wallet %s\n", ids[1], wallet.ID)},
-		{fmt.Sprintf("assign %s --account %s", ids[2], account), fmt.Sprintf("deposit %s: assigned to account %s\n", ids[2], account)},
+		{fmt.Sprintf("assign %s --wallet %s --note ticket", ids[1], wallet.ID),
+			fmt.Sprintf("deposit %s: assigned to wallet %s\n", ids[1], wallet.ID)},
+		{fmt.Sprintf("assign %s --account %s", ids[2], account),
+			fmt.Sprintf("deposit %s: assigned to account %s\n", ids[2], account)},
 		{fmt.Sprintf("keep %s", ids[3]), fmt.Sprintf("deposit %s: kept\n", ids[3])},
 	} {
 		args := append([]string{"unattributed"}, strings.Fields(c.line)...)
@@ -75,15 +84,17 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 			t.Errorf("bursar %s says %q", c.line, got)
 		}
 		d.fails(exitFailed, "it is decided already", args...)
-		if left := parse[[]listedUndecided](d, "unattributed", "list", "--json"); len(left) != 3-i {
+		if left := parse[[]listedUnattributed](d, "unattributed", "list", "--json"); len(left) != 3-i {
 			t.Errorf("%d are left after %s", len(left), c.line)
 		}
 	}
-	all := parse[[]listedUndecided](d, "unattributed", "list", "--all", "--json")
-	if len(all) != 4 || all[2].Decision == nil || all[2].Decision.Kind != "assign" || *all[2].Decision.WalletID != wallet.ID || all[2].Decision.Note != "ticket" || all[2].Decision.Status != "done" {
+	all := parse[[]listedUnattributed](d, "unattributed", "list", "--all", "--json")
+	if len(all) != 4 || all[2].Resolution == nil || all[2].Resolution.Kind != "assign" ||
+		*all[2].Resolution.WalletID != wallet.ID || all[2].Resolution.Note != "ticket" || all[2].Resolution.Status != "done" {
 		t.Errorf("listed %+v", all)
 	}
-	if table := d.ok("unattributed", "list", "--all"); strings.Count(table, "\n") != 5 || !strings.Contains(table, "kept") {
+	if table := d.ok("unattributed", "list", "--all"); strings.Count(table, "\n") != 5 ||
+		!strings.Contains(table, "kept") {
 		t.Errorf("the table is\n%s", table)
 	}
 	d.change(func(ctx context.Context, tx *store.Tx) error {
@@ -93,8 +104,9 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 		}
 		return err
 	})
-	unconfigured := newDesk(t)
-	unconfigured.env = append(unconfigured.env, "BURSAR_DATABASE=sqlite:"+d.dir+"/bursar.db", "BURSAR_SEED_FILE="+d.dir+"/seed.age")
+	unconfigured := newHarness(t)
+	unconfigured.env = append(unconfigured.env, "BURSAR_DATABASE=sqlite:"+d.dir+"/bursar.db",
+		"BURSAR_SEED_FILE="+d.dir+"/seed.age")
 	d.change(func(ctx context.Context, tx *store.Tx) error {
 		first, err := tx.Deposits().ByID(ctx, ids[0])
 		if err != nil {
@@ -105,8 +117,10 @@ func TestUnattributedValueIsListedAndDecided(t *testing.T) {
 		}
 		return tx.Deposits().SetStatus(ctx, first, bursar.DepositConfirmed)
 	})
-	unconfigured.fails(exitFailed, "chain bitcoin of this deposit is not configured", "unattributed", "assign", ids[0].String(), "--account", account.String())
-	if got := parse[[]listedUndecided](unconfigured, "unattributed", "list", "--json"); len(got) != 1 || got[0].WalletAtAddress != nil {
+	unconfigured.fails(exitFailed, "chain bitcoin of this deposit is not configured", "unattributed", "assign",
+		ids[0].String(), "--account", account.String())
+	if got := parse[[]listedUnattributed](unconfigured, "unattributed", "list", "--json"); len(got) != 1 ||
+		got[0].WalletAtAddress != nil {
 		t.Errorf("without its chain: %+v", got)
 	}
 }

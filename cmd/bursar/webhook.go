@@ -49,8 +49,19 @@ type listedEvent struct {
 }
 
 func listEvent(d store.Delivery, attempts []store.Attempt) listedEvent {
-	l := listedEvent{EventID: d.ID, AccountID: d.AccountID, Event: d.Kind, Subject: d.Subject, Webhook: optional(d.URL), Status: d.Status,
-		Attempts: len(attempts), LastStatus: d.LastCode, LastError: optional(d.LastError), DeliveredAt: optional(d.DeliveredAt), CreatedAt: d.CreatedAt}
+	l := listedEvent{
+		EventID:     d.ID,
+		AccountID:   d.AccountID,
+		Event:       d.Kind,
+		Subject:     d.Subject,
+		Webhook:     optional(d.URL),
+		Status:      d.Status,
+		Attempts:    len(attempts),
+		LastStatus:  d.LastCode,
+		LastError:   optional(d.LastError),
+		DeliveredAt: optional(d.DeliveredAt),
+		CreatedAt:   d.CreatedAt,
+	}
 	if len(attempts) > 0 {
 		l.LastAttemptAt = &attempts[len(attempts)-1].At
 	}
@@ -74,13 +85,16 @@ func (cmd *webhookListCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer db.Close()
-	listed, err := findEvents(ctx, db, store.DeliveryFilter{Account: cmd.Account, Status: cmd.Status, Since: since}, cmd.Limit)
+	listed, err := findEvents(ctx, db, store.DeliveryFilter{Account: cmd.Account, Status: cmd.Status, Since: since},
+		cmd.Limit)
 	if err != nil {
 		return err
 	}
-	return list(c, cmd.JSON, listed, "EVENT CREATED ACCOUNT KIND STATUS ATTEMPTS LAST-ATTEMPT CODE WEBHOOK", func(l listedEvent) []any {
-		return []any{l.EventID, l.CreatedAt, l.AccountID, l.Event, l.Status, l.Attempts, momentOf(l.LastAttemptAt), l.LastStatus, word(l.Webhook)}
-	})
+	return list(c, cmd.JSON, listed, "EVENT CREATED ACCOUNT KIND STATUS ATTEMPTS LAST-ATTEMPT CODE WEBHOOK",
+		func(l listedEvent) []any {
+			return []any{l.EventID, l.CreatedAt, l.AccountID, l.Event, l.Status, l.Attempts, momentOf(l.LastAttemptAt),
+				l.LastStatus, word(l.Webhook)}
+		})
 }
 
 func momentOf(t *time.Time) string {
@@ -194,8 +208,10 @@ func (c *call) showEvent(e shownEvent, asJSON bool) error {
 	if asJSON {
 		return c.printJSON(e)
 	}
-	err := c.pairs("eventID", e.EventID.String(), "accountID", e.AccountID.String(), "event", string(e.Event), "subject", e.Subject.String(),
-		"webhook", cell(word(e.Webhook)), "status", e.Status, "created", moment(e.CreatedAt), "next attempt", cell(momentOf(e.NextAttemptAt)),
+	err := c.pairs("eventID", e.EventID.String(), "accountID", e.AccountID.String(), "event", string(e.Event), "subject",
+		e.Subject.String(),
+		"webhook", cell(word(e.Webhook)), "status", e.Status, "created", moment(e.CreatedAt), "next attempt",
+		cell(momentOf(e.NextAttemptAt)),
 		"delivered", cell(momentOf(e.DeliveredAt)), "body", cell(string(e.Body)))
 	if err != nil || len(e.Tries) == 0 {
 		return err

@@ -20,10 +20,12 @@ type webhookRedeliverCommand struct {
 
 // Help returns an example.
 func (webhookRedeliverCommand) Help() string {
-	return "An event keeps its ID and begins its attempts anew. It goes to the webhook that is set now, for a receiver may have moved. " +
+	return "An event keeps its ID and begins its attempts anew. It goes to the webhook that is set now, for a receiver " +
+		"may have moved. " +
 		"Events whose webhook answered 410 Gone are left as they are.\n\n" +
 		"Example:\n\n    bursar webhook redeliver 0193a6a0-0000-7000-8000-000000000000\n" +
-		"    bursar webhook redeliver --account 0193a6a0-0000-7000-8000-000000000000 --since 2026-01-31T12:00:00Z --failed-only"
+		"    bursar webhook redeliver --account 0193a6a0-0000-7000-8000-000000000000 --since 2026-01-31T12:00:00Z " +
+		"--failed-only"
 }
 
 // Run makes events due again.
@@ -44,7 +46,12 @@ func (cmd *webhookRedeliverCommand) Run(ctx context.Context, c *call) error {
 	if one {
 		return c.redeliverOne(ctx, db, cmd.ID)
 	}
-	due, err := redeliverMany(ctx, db, store.Redelivery{Account: cmd.Account, Since: since, FailedOnly: cmd.FailedOnly, Limit: pageSize})
+	due, err := redeliverMany(ctx, db, store.Redelivery{
+		Account:    cmd.Account,
+		Since:      since,
+		FailedOnly: cmd.FailedOnly,
+		Limit:      pageSize,
+	})
 	if err != nil {
 		return unknownAccount(err, cmd.Account)
 	}
@@ -65,7 +72,8 @@ func (c *call) redeliverOne(ctx context.Context, db *store.DB, id bursar.ID) err
 	case err != nil:
 		return unknownEvent(err, id)
 	case !due:
-		return fmt.Errorf("event %s has nowhere to go: its webhook is not set, or answered 410 Gone; see `bursar webhook enable --help`", id)
+		return fmt.Errorf("event %s has nowhere to go: its webhook is not set, or answered 410 Gone; see `bursar webhook "+
+			"enable --help`", id)
 	}
 	return c.say("event %s is due again", id)
 }
@@ -98,8 +106,10 @@ type webhookTestCommand struct {
 
 // Help returns an example.
 func (webhookTestCommand) Help() string {
-	return "The running service sends it, signed and to public addresses only as every event. It is tried three times at most.\n\n" +
-		"Example:\n\n    bursar webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url https://shop.example/hooks/bursar"
+	return "The running service sends it, signed and to public addresses only as every event. It is tried three times " +
+		"at most.\n\n" +
+		"Example:\n\n    bursar webhook test --account 0193a6a0-0000-7000-8000-000000000000 --url " +
+		"https://shop.example/hooks/bursar"
 }
 
 // Run records a test event and waits for what comes of it.
@@ -112,8 +122,8 @@ func (cmd *webhookTestCommand) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	defer db.Close()
-	trials := webhook.Trials{DB: db, IDs: bursar.NewIDs(db.Now, nil), AllowNetworks: cfg.Webhooks.AllowNetworks}
-	d, err := trials.Record(ctx, webhook.Trial{Account: cmd.Account, Wallet: cmd.Wallet, URL: cmd.URL})
+	tests := webhook.TestDeliveries{DB: db, IDs: bursar.NewIDs(db.Now, nil), AllowNetworks: cfg.Webhooks.AllowNetworks}
+	d, err := tests.Record(ctx, webhook.TestDelivery{Account: cmd.Account, Wallet: cmd.Wallet, URL: cmd.URL})
 	if err != nil {
 		return named(err, "there is no such account, or it has no such wallet: see `bursar account list`")
 	}
@@ -133,9 +143,11 @@ func (cmd *webhookTestCommand) Run(ctx context.Context, c *call) error {
 func (cmd *webhookTestCommand) report(c *call, e shownEvent) error {
 	switch {
 	case e.Status == store.DeliveryDisabled && len(e.Tries) == 0:
-		return fmt.Errorf("nothing is sent to %s, which answered 410 Gone: see `bursar webhook enable --help`", word(e.Webhook))
+		return fmt.Errorf("nothing is sent to %s, which answered 410 Gone: see `bursar webhook enable --help`",
+			word(e.Webhook))
 	case len(e.Tries) == 0 && cmd.Wait > 0:
-		return fmt.Errorf("event %s is recorded, and nobody has sent it within %s: does `bursar serve` run?", e.EventID, cmd.Wait)
+		return fmt.Errorf("event %s is recorded, and nobody has sent it within %s: does `bursar serve` run?", e.EventID,
+			cmd.Wait)
 	case len(e.Tries) > 0 && e.Status != store.DeliveryDelivered:
 		return fmt.Errorf("event %s was not received: %s", e.EventID, word(e.LastError))
 	case cmd.JSON:
@@ -174,7 +186,8 @@ type webhookEnableCommand struct {
 
 // Help returns an example.
 func (webhookEnableCommand) Help() string {
-	return "A receiver that answers 410 Gone is not sent to any more, until its URL is set again, by its owner or here.\n\n" +
+	return "A receiver that answers 410 Gone is not sent to any more, until its URL is set again, by its owner or " +
+		"here.\n\n" +
 		"Example:\n\n    bursar webhook enable https://shop.example/hooks/bursar"
 }
 
@@ -208,7 +221,8 @@ func (cmd *webhookEnableCommand) Run(ctx context.Context, c *call) error {
 			return err
 		}
 		if h := held[i]; h.Waiting > 0 {
-			c.note("%d events are held back: bursar webhook redeliver --account %s --since %s --failed-only", h.Waiting, account, moment(h.Oldest))
+			c.note("%d events are held back: bursar webhook redeliver --account %s --since %s --failed-only", h.Waiting, account,
+				moment(h.Oldest))
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 
 // shop is an account with a receiver on this machine, at a desk whose service runs once serve is called.
 type shop struct {
-	*desk
+	*harness
 	createdAccount
 	url string
 
@@ -30,9 +30,10 @@ type shop struct {
 	events map[string]client.Event
 }
 
-func newDeskShop(t *testing.T) *shop {
-	s := &shop{desk: newSeededDesk(t, "webhooks: {allow_networks: ['127.0.0.0/8']}"), codes: map[string]int{}, events: map[string]client.Event{}}
-	s.createdAccount = parse[createdAccount](s.desk, "account", "create", "--name", "shop", "--json")
+func newShop(t *testing.T) *shop {
+	s := &shop{harness: newSeededHarness(t, "webhooks: {allow_networks: ['127.0.0.0/8']}"), codes: map[string]int{},
+		events: map[string]client.Event{}}
+	s.createdAccount = parse[createdAccount](s.harness, "account", "create", "--name", "shop", "--json")
 	server := httptest.NewServer(http.HandlerFunc(s.receive))
 	t.Cleanup(server.Close)
 	s.url = server.URL
@@ -95,7 +96,7 @@ func (s *shop) delivered(id string) shownEvent {
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 	defer cancel()
 	for {
-		e := parse[shownEvent](s.desk, "webhook", "show", id, "--json")
+		e := parse[shownEvent](s.harness, "webhook", "show", id, "--json")
 		if e.Status == store.DeliveryDelivered {
 			return e
 		}
@@ -107,38 +108,44 @@ func (s *shop) delivered(id string) shownEvent {
 
 func TestATestEventIsSentByTheRunningService(t *testing.T) {
 	t.Parallel()
-	s := newDeskShop(t)
+	s := newShop(t)
 	id := s.AccountID.String()
-	if got := s.ok("webhook", "test", "--account", id, "--url", s.url, "--wait", "0s"); !strings.Contains(got, "is recorded") {
+	if got := s.ok("webhook", "test", "--account", id, "--url", s.url, "--wait",
+		"0s"); !strings.Contains(got, "is recorded") {
 		t.Errorf("with nobody to send it: %s", got)
 	}
-	s.fails(exitFailed, "nobody has sent it within 100ms: does `bursar serve` run?", "webhook", "test", "--account", id, "--url", s.url, "--wait", "100ms")
+	s.fails(exitFailed, "nobody has sent it within 100ms: does `bursar serve` run?", "webhook", "test", "--account", id,
+		"--url", s.url, "--wait", "100ms")
 	s.serve()
-	for _, e := range parse[[]listedEvent](s.desk, "webhook", "list", "--account", id, "--json") {
+	for _, e := range parse[[]listedEvent](s.harness, "webhook", "list", "--account", id, "--json") {
 		s.delivered(e.EventID.String())
 	}
-	got := parse[shownEvent](s.desk, "webhook", "test", "--account", id, "--url", s.url+"/a?b=c", "--json")
-	if got.Status != store.DeliveryDelivered || got.Attempts != 1 || len(got.Tries) != 1 || got.Tries[0].HTTPStatus != 204 || got.Tries[0].Error != nil {
+	got := parse[shownEvent](s.harness, "webhook", "test", "--account", id, "--url", s.url+"/a?b=c", "--json")
+	if got.Status != store.DeliveryDelivered || got.Attempts != 1 || len(got.Tries) != 1 ||
+		got.Tries[0].HTTPStatus != 204 || got.Tries[0].Error != nil {
 		t.Errorf("it is %+v", got)
 	}
 	s.mu.Lock()
 	event := s.events[got.EventID.String()]
 	s.mu.Unlock()
-	if event.Type != "test" || event.Event != client.EventTest || event.AccountID != id || event.Deposit != nil || event.Charge != nil || event.Withdrawal != nil {
+	if event.Type != "test" || event.Event != client.EventTest || event.AccountID != id || event.Deposit != nil ||
+		event.Charge != nil || event.Withdrawal != nil {
 		t.Errorf("received %+v", event)
 	}
 	s.ok("account", "set", id, "--webhook", s.url+"/own")
-	if got := s.ok("webhook", "test", "--account", id); !strings.Contains(got, "is delivered: "+s.url+"/own answered 204") {
+	if got := s.ok("webhook", "test", "--account",
+		id); !strings.Contains(got, "is delivered: "+s.url+"/own answered 204") {
 		t.Errorf("to the account's own: %s", got)
 	}
 	s.answer("/bad", 503)
-	s.fails(exitFailed, "was not received: answered 503 Service Unavailable", "webhook", "test", "--account", id, "--url", s.url+"/bad")
+	s.fails(exitFailed, "was not received: answered 503 Service Unavailable", "webhook", "test", "--account", id, "--url",
+		s.url+"/bad")
 }
 
 // What a receiver sends unasked, after its answer, is nothing to be logged.
 func TestAReceiversWordsAreNotLogged(t *testing.T) {
 	t.Parallel()
-	s := newDeskShop(t)
+	s := newShop(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -169,34 +176,42 @@ func TestAReceiversWordsAreNotLogged(t *testing.T) {
 
 func TestWhatATestEventIsNotSentTo(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	id := parse[createdAccount](d, "account", "create", "--name", "shop", "--json").AccountID.String()
 	nobody := "0193a6a0-0000-7000-8000-000000000000"
-	d.fails(exitFailed, "the webhook URL is refused: its host is not a public address", "webhook", "test", "--account", id, "--url", "http://127.0.0.1:9000/")
+	d.fails(exitFailed, "the webhook URL is refused: its host is not a public address", "webhook", "test", "--account", id,
+		"--url", "http://127.0.0.1:9000/")
 	d.fails(exitFailed, "the account has no webhook of its own", "webhook", "test", "--account", id)
-	d.fails(exitFailed, "there is no such account, or it has no such wallet", "webhook", "test", "--account", nobody, "--url", "https://shop.example")
-	d.fails(exitFailed, "there is no such account, or it has no such wallet", "webhook", "test", "--account", id, "--wallet", nobody)
+	d.fails(exitFailed, "there is no such account, or it has no such wallet", "webhook", "test", "--account", nobody,
+		"--url", "https://shop.example")
+	d.fails(exitFailed, "there is no such account, or it has no such wallet", "webhook", "test", "--account", id,
+		"--wallet", nobody)
 }
 
 func TestEventsAreSentAgainWhileTheServiceRuns(t *testing.T) {
 	t.Parallel()
-	s := newDeskShop(t)
+	s := newShop(t)
 	id := s.AccountID.String()
 	s.answer("/gone", 410)
 	s.serve()
 	url := s.url + "/gone"
 	s.fails(exitFailed, "was not received: answered 410 Gone", "webhook", "test", "--account", id, "--url", url)
-	s.fails(exitFailed, "nothing is sent to "+url+", which answered 410 Gone", "webhook", "test", "--account", id, "--url", url)
-	held := parse[[]listedEvent](s.desk, "webhook", "list", "--account", id, "--status", "disabled", "--json")
-	if len(held) != 2 || held[0].Attempts != 0 || held[1].Attempts != 1 || held[1].LastStatus != 410 || *held[1].Webhook != url || held[1].LastAttemptAt == nil {
+	s.fails(exitFailed, "nothing is sent to "+url+", which answered 410 Gone", "webhook", "test", "--account", id,
+		"--url", url)
+	held := parse[[]listedEvent](s.harness, "webhook", "list", "--account", id, "--status", "disabled", "--json")
+	if len(held) != 2 || held[0].Attempts != 0 || held[1].Attempts != 1 || held[1].LastStatus != 410 ||
+		*held[1].Webhook != url || held[1].LastAttemptAt == nil {
 		t.Fatalf("held back are %+v", held)
 	}
-	s.fails(exitFailed, "has nowhere to go: its webhook is not set, or answered 410 Gone", "webhook", "redeliver", held[0].EventID.String())
+	s.fails(exitFailed, "has nowhere to go: its webhook is not set, or answered 410 Gone", "webhook", "redeliver",
+		held[0].EventID.String())
 	s.fails(exitFailed, "nobody has answered 410 Gone there", "webhook", "enable", s.url)
 	s.answer("/gone", 0)
 	o := s.run("", "webhook", "enable", url)
-	again := fmt.Sprintf("webhook redeliver --account %s --since %s --failed-only", id, held[1].CreatedAt.Format(time.RFC3339))
-	if o.code != 0 || o.out != "events of account "+id+" are sent there again\n" || o.err != "2 events are held back: bursar "+again+"\n" {
+	again := fmt.Sprintf("webhook redeliver --account %s --since %s --failed-only", id,
+		held[1].CreatedAt.Format(time.RFC3339))
+	if o.code != 0 || o.out != "events of account "+id+" are sent there again\n" ||
+		o.err != "2 events are held back: bursar "+again+"\n" {
 		t.Fatalf("enabled with %+v", o)
 	}
 	if got := s.ok(strings.Fields(again)...); got != "2 events are due again\n" {
@@ -212,18 +227,21 @@ func TestEventsAreSentAgainWhileTheServiceRuns(t *testing.T) {
 	}
 	s.fails(exitFailed, "there is no event", "webhook", "redeliver", id)
 	s.fails(exitFailed, "there is no event", "webhook", "show", id)
-	s.fails(exitFailed, "there is no account", "webhook", "redeliver", "--account", held[0].EventID.String(), "--since", "2026-01-31T12:00:00Z")
+	s.fails(exitFailed, "there is no account", "webhook", "redeliver", "--account", held[0].EventID.String(), "--since",
+		"2026-01-31T12:00:00Z")
 }
 
 func TestEventsAreListed(t *testing.T) {
 	t.Parallel()
-	d := newSeededDesk(t)
+	d := newSeededHarness(t)
 	mine := parse[createdAccount](d, "account", "create", "--name", "mine", "--json").AccountID
 	other := parse[createdAccount](d, "account", "create", "--name", "other", "--json").AccountID
 	at := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	d.change(func(ctx context.Context, tx *store.Tx) error {
-		for n, e := range []bursar.Event{{AccountID: mine}, {AccountID: mine, URL: "https://shop.example/?a=\x1b[2J"}, {AccountID: other, URL: "https://other.example"}} {
-			e.ID, e.Kind, e.Subject, e.Body, e.CreatedAt = bursar.ID{0: 8, 15: byte(n)}, bursar.EventDeposit, bursar.ID{9}, []byte(`{"a":1}`), at.Add(time.Duration(n)*time.Minute)
+		for n, e := range []bursar.Event{{AccountID: mine}, {AccountID: mine, URL: "https://shop.example/?a=\x1b[2J"},
+			{AccountID: other, URL: "https://other.example"}} {
+			e.ID, e.Kind, e.Subject, e.Body, e.CreatedAt = bursar.ID{0: 8, 15: byte(n)}, bursar.EventDeposit, bursar.ID{9},
+				[]byte(`{"a":1}`), at.Add(time.Duration(n)*time.Minute)
 			if err := tx.Events().Insert(ctx, e); err != nil {
 				return err
 			}
@@ -232,18 +250,22 @@ func TestEventsAreListed(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return tx.Deliveries().RecordAttempts(ctx, []store.Outcome{{Event: claimed[0].Number, Claim: 1, Status: store.DeliveryFailed, Tries: 10,
-			Attempt: store.Attempt{Number: 1, At: at, Duration: 42 * time.Millisecond, Code: 500, Error: "answered 500"}}})
+		return tx.Deliveries().RecordAttempts(ctx,
+			[]store.Outcome{{Event: claimed[0].Number, Claim: 1, Status: store.DeliveryFailed, Tries: 10,
+				Attempt: store.Attempt{Number: 1, At: at, Duration: 42 * time.Millisecond, Code: 500, Error: "answered 500"}}})
 	})
 	all := parse[[]listedEvent](d, "webhook", "list", "--json")
-	if len(all) != 3 || all[0].AccountID != other || all[2].Status != store.DeliveryDisabled || all[2].Webhook != nil || all[2].LastAttemptAt != nil {
+	if len(all) != 3 || all[0].AccountID != other || all[2].Status != store.DeliveryDisabled || all[2].Webhook != nil ||
+		all[2].LastAttemptAt != nil {
 		t.Fatalf("listed %+v", all)
 	}
 	failed := parse[[]listedEvent](d, "webhook", "list", "--account", mine.String(), "--status", "failed", "--json")
-	if len(failed) != 1 || failed[0].Attempts != 1 || failed[0].LastStatus != 500 || *failed[0].LastError != "answered 500" || !failed[0].LastAttemptAt.Equal(at) {
+	if len(failed) != 1 || failed[0].Attempts != 1 || failed[0].LastStatus != 500 ||
+		*failed[0].LastError != "answered 500" || !failed[0].LastAttemptAt.Equal(at) {
 		t.Fatalf("the failed are %+v", failed)
 	}
-	if got := parse[[]listedEvent](d, "webhook", "list", "--account", mine.String(), "--since", at.Add(time.Minute).Format(time.RFC3339), "--json"); len(got) != 1 {
+	if got := parse[[]listedEvent](d, "webhook", "list", "--account", mine.String(), "--since",
+		at.Add(time.Minute).Format(time.RFC3339), "--json"); len(got) != 1 {
 		t.Errorf("since then there are %+v", got)
 	}
 	if got := parse[[]listedEvent](d, "webhook", "list", "--limit", "2", "--json"); len(got) != 2 {
@@ -256,7 +278,8 @@ func TestEventsAreListed(t *testing.T) {
 	if len(e.Tries) != 1 || e.Tries[0].Millis != 42 || string(e.Body) != `{"a":1}` {
 		t.Errorf("shown is %+v", e)
 	}
-	if got := d.ok("webhook", "show", failed[0].EventID.String()); !strings.Contains(got, "answered 500") || !strings.Contains(got, `{"a":1}`) || strings.Contains(got, "\x1b") {
+	if got := d.ok("webhook", "show", failed[0].EventID.String()); !strings.Contains(got, "answered 500") ||
+		!strings.Contains(got, `{"a":1}`) || strings.Contains(got, "\x1b") {
 		t.Errorf("shown is\n%q", got)
 	}
 }

@@ -61,9 +61,10 @@ func (cmd *withdrawalListCommand) Run(ctx context.Context, c *call) error {
 		}
 		listed[i] = listedWithdrawal{w.AccountID, wire.NewWithdrawal(w, currency)}
 	}
-	return list(c, cmd.JSON, listed, "WITHDRAWAL CREATED ACCOUNT CURRENCY AMOUNT FEE ADDRESS STATUS", func(w listedWithdrawal) []any {
-		return []any{w.WithdrawalID, w.CreatedAt, w.AccountID, w.Currency, w.Amount, w.Fee, w.Address, w.Status}
-	})
+	return list(c, cmd.JSON, listed, "WITHDRAWAL CREATED ACCOUNT CURRENCY AMOUNT FEE ADDRESS STATUS",
+		func(w listedWithdrawal) []any {
+			return []any{w.WithdrawalID, w.CreatedAt, w.AccountID, w.Currency, w.Amount, w.Fee, w.Address, w.Status}
+		})
 }
 
 // find reads page by page until it has enough of the wanted status.
@@ -105,7 +106,9 @@ func (withdrawalApproveCommand) Help() string {
 
 // Run approves a withdrawal.
 func (cmd *withdrawalApproveCommand) Run(ctx context.Context, c *call) error {
-	return c.decide(ctx, cmd.ID, func(s *service.Service) (bursar.Withdrawal, error) { return s.Withdrawals.Approve(ctx, cmd.ID) })
+	return c.decide(ctx, cmd.ID, func(s *service.Service) (bursar.Withdrawal, error) {
+		return s.Withdrawals.Approve(ctx, cmd.ID)
+	})
 }
 
 type withdrawalRejectCommand struct {
@@ -115,7 +118,8 @@ type withdrawalRejectCommand struct {
 
 // Help returns an example.
 func (withdrawalRejectCommand) Help() string {
-	return "Example:\n\n    bursar withdrawal reject 0193a6a0-0000-7000-8000-000000000000 --reason \"the destination is on a sanctions list\""
+	return "Example:\n\n    bursar withdrawal reject 0193a6a0-0000-7000-8000-000000000000 --reason \"the destination " +
+		"is on a sanctions list\""
 }
 
 // Run rejects a withdrawal.
@@ -136,11 +140,13 @@ func (withdrawalCancelCommand) Help() string {
 
 // Run cancels a withdrawal.
 func (cmd *withdrawalCancelCommand) Run(ctx context.Context, c *call) error {
-	return c.decide(ctx, cmd.ID, func(s *service.Service) (bursar.Withdrawal, error) { return s.Withdrawals.Cancel(ctx, cmd.ID) })
+	return c.decide(ctx, cmd.ID, func(s *service.Service) (bursar.Withdrawal, error) {
+		return s.Withdrawals.Cancel(ctx, cmd.ID)
+	})
 }
 
-// decide carries out a decision about a withdrawal whose chain is configured: an approved one may turn out to stay inside
-// the service, which only its chain's rules can tell.
+// decide carries out a decision about a withdrawal whose chain is configured: an approved one may turn out to stay
+// inside the service, which only its chain's rules can tell.
 func (c *call) decide(ctx context.Context, id bursar.ID, f func(*service.Service) (bursar.Withdrawal, error)) error {
 	s, err := c.service(ctx)
 	if err != nil {

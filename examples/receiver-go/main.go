@@ -1,8 +1,8 @@
 // Command receiver-go receives Bursar's webhooks: the least that a receiver must do, and no more.
 //
-// It owns the checks that belong before a webhook is believed, and the order of what follows: verify, take once, answer. It
-// never acts on a body that is not verified. What it has taken it keeps in memory, where a real receiver keeps it in the
-// database transaction that does the work.
+// It owns the checks that belong before a webhook is believed, and the order of what follows: verify, take once,
+// answer. It never acts on a body that is not verified. What it has taken it keeps in memory, where a real receiver
+// keeps it in the database transaction that does the work.
 package main
 
 import (
@@ -36,7 +36,12 @@ func run(secret, listen string) error {
 		listen = "127.0.0.1:9000"
 	}
 	log := slog.New(slog.NewTextHandler(os.Stdout, nil))
-	server := &http.Server{Addr: listen, Handler: newReceiver(secret, time.Now, log), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	server := &http.Server{
+		Addr:         listen,
+		Handler:      newReceiver(secret, time.Now, log),
+		ReadTimeout:  10 * time.Second,
+		WriteTimeout: 10 * time.Second,
+	}
 	log.Info("listening", "url", "http://"+listen+"/hooks/bursar")
 	return server.ListenAndServe()
 }
@@ -86,7 +91,8 @@ func (s *receiver) take(event client.Event) {
 	switch event.Event {
 	case client.EventDeposit:
 		d := event.Deposit
-		s.log.Info("deposit credited", "amount", d.Amount, "currency", d.Currency, "metadata", d.Metadata, "transaction", d.HashID)
+		s.log.Info("deposit credited", "amount", d.Amount, "currency", d.Currency, "metadata", d.Metadata, "transaction",
+			d.HashID)
 	case client.EventDepositReversed:
 		s.log.Warn("deposit reversed: take back what it paid for", "deposit", event.Deposit.DepositID)
 	case client.EventPaid:

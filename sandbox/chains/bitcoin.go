@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/sandbox/bitcoin"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
 )
 
 // bitcoinFee is what the node answers when it is asked to estimate: 5 satoshi per virtual byte, an ordinary day.
@@ -19,12 +19,24 @@ func startBitcoin(ctx context.Context, o Options) (*Chain, error) {
 	var n bitcoinNode
 	faults := fault.New(fault.FreezeBitcoin(func() int64 { return n.Node.Height() }), time.Now)
 	var err error
-	n.Node, err = bitcoin.Start(ctx, bitcoin.Config{DataDir: o.DataDir, FeeRate: bitcoinFee, Wrap: faults.Wrap, Log: o.Log})
+	n.Node, err = bitcoin.Start(ctx, bitcoin.Config{
+		DataDir: o.DataDir,
+		FeeRate: bitcoinFee,
+		Wrap:    faults.Wrap,
+		Log:     o.Log,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Real: true, Software: "btcd's validation, mempool and miner (regtest), as bitcoind over JSON-RPC", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
-		options: "confirmations: 3, start_height: 1"}, nil
+	return &Chain{
+		Real:      true,
+		Software:  "btcd's validation, mempool and miner (regtest), as bitcoind over JSON-RPC",
+		RPC:       n.URL(),
+		Faults:    faults,
+		node:      n,
+		announces: n.Announces(),
+		options:   "confirmations: 3, start_height: 1",
+	}, nil
 }
 
 func (n bitcoinNode) Pay(_ bursar.Currency, payments []Payment) (string, error) {

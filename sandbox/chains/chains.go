@@ -79,7 +79,8 @@ type Options struct {
 
 // starters lists the chains that there are, in the order of the interface.
 func starters() []starter {
-	return []starter{{bursar.Bitcoin, startBitcoin}, {bursar.Litecoin, startLitecoin}, {bursar.Ethereum, startEthereum}, {bursar.BSC, startBSC},
+	return []starter{{bursar.Bitcoin, startBitcoin}, {bursar.Litecoin, startLitecoin}, {bursar.Ethereum, startEthereum},
+		{bursar.BSC, startBSC},
 		{bursar.Polygon, startPolygon}, {bursar.Tron, startTron}, {bursar.Solana, startSolana}, {bursar.XRPL, startXRPL}}
 }
 

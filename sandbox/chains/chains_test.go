@@ -16,7 +16,9 @@ import (
 func running(t *testing.T, id bursar.ChainID, manual bool) (*Chain, chan struct{}) {
 	t.Helper()
 	mined := make(chan struct{}, 1000)
-	c, err := Start(t.Context(), id, Options{Manual: manual, Log: slog.New(slog.DiscardHandler), Mined: func() { mined <- struct{}{} }})
+	c, err := Start(t.Context(), id, Options{Manual: manual, Log: slog.New(slog.DiscardHandler), Mined: func() {
+		mined <- struct{}{}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,7 @@ func running(t *testing.T, id bursar.ChainID, manual bool) (*Chain, chan struct{
 	return c, mined
 }
 
-func coin(t *testing.T, id bursar.ChainID) bursar.Currency {
+func native(t *testing.T, id bursar.ChainID) bursar.Currency {
 	t.Helper()
 	for _, c := range bursar.Standard() {
 		if c.Chain == id && c.Contract == "" {
@@ -58,7 +60,7 @@ func TestAPaymentIsInABlockAtOnce(t *testing.T) {
 			}
 			height := c.Height()
 			for range 5 {
-				if _, err := c.Pay(coin(t, id), []Payment{{address, bursar.Units(5_000_000)}}); err != nil {
+				if _, err := c.Pay(native(t, id), []Payment{{address, bursar.Units(5_000_000)}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -67,7 +69,7 @@ func TestAPaymentIsInABlockAtOnce(t *testing.T) {
 				t.Errorf("the height is still %d", c.Height())
 			}
 			<-mined // the next one comes by itself, even if the first came before the last payment
-			held, err := c.Balance(coin(t, id), address)
+			held, err := c.Balance(native(t, id), address)
 			if err != nil || held != bursar.Units(25_000_000) {
 				t.Errorf("the payments brought %v: %v", held, err)
 			}
@@ -79,7 +81,7 @@ func TestManualBlocksComeOnlyWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	c, mined := running(t, bursar.Bitcoin, true)
 	height := c.Height()
-	if _, err := c.Pay(coin(t, bursar.Bitcoin), []Payment{{mustAddress(t, c), bursar.Units(100_000)}}); err != nil {
+	if _, err := c.Pay(native(t, bursar.Bitcoin), []Payment{{mustAddress(t, c), bursar.Units(100_000)}}); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -113,7 +115,8 @@ func mustAddress(t *testing.T, c *Chain) string {
 func TestUnknownChainsAreNamedWithThoseThereAre(t *testing.T) {
 	t.Parallel()
 	_, err := Start(t.Context(), "dogecoin", Options{})
-	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "dogecoin") || !strings.Contains(err.Error(), fmt.Sprint(Available()[0])) {
+	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "dogecoin") ||
+		!strings.Contains(err.Error(), fmt.Sprint(Available()[0])) {
 		t.Errorf("unknown chain: %v", err)
 	}
 }

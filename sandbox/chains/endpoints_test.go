@@ -15,7 +15,8 @@ import (
 // Endpoints of one node answer alike, under the credentials that it asks for, and fail by themselves.
 func TestEndpointsLeadToOneNodeAndFailAlone(t *testing.T) {
 	t.Parallel()
-	c, err := Start(t.Context(), bursar.Bitcoin, Options{Manual: true, Endpoints: 3, Log: slog.New(slog.DiscardHandler), Mined: func() {}})
+	c, err := Start(t.Context(), bursar.Bitcoin,
+		Options{Manual: true, Endpoints: 3, Log: slog.New(slog.DiscardHandler), Mined: func() {}})
 	if err != nil {
 		t.Fatal(err)
 	}

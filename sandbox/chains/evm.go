@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/bursar/bursar"
-	"github.com/bursar/bursar/sandbox/ethereum"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
 // evmFinality is how far the finalized tag trails: seconds here, where it is minutes on the main nets.
@@ -41,7 +41,14 @@ func startPolygon(ctx context.Context, o Options) (*Chain, error) {
 
 func startEVM(ctx context.Context, chainID uint64, deployed tokens, o Options) (*Chain, error) {
 	faults := fault.New(fault.FreezeEthereum(), time.Now)
-	config := ethereum.Config{ChainID: chainID, DataDir: o.DataDir, FinalityDepth: evmFinality, Tracing: true, Wrap: faults.Wrap, Log: o.Log}
+	config := ethereum.Config{
+		ChainID:       chainID,
+		DataDir:       o.DataDir,
+		FinalityDepth: evmFinality,
+		Tracing:       true,
+		Wrap:          faults.Wrap,
+		Log:           o.Log,
+	}
 	for _, code := range []bursar.CurrencyCode{"USDT-MATIC", "USDC-MATIC"} {
 		if spec, found := deployed[code]; found {
 			config.Tokens = append(config.Tokens, spec)
@@ -51,10 +58,15 @@ func startEVM(ctx context.Context, chainID uint64, deployed tokens, o Options) (
 	if err != nil {
 		return nil, err
 	}
-	c := &Chain{Real: true, Software: "go-ethereum, with blocks and finality made here in place of a consensus client", RPC: n.URL(), Faults: faults,
+	c := &Chain{
+		Real:      true,
+		Software:  "go-ethereum, with blocks and finality made here in place of a consensus client",
+		RPC:       n.URL(),
+		Faults:    faults,
 		announces: n.WebSocketURL(),
 		Contracts: map[bursar.CurrencyCode]string{},
-		options:   fmt.Sprintf("chain_id: %d, finality: finalized, start_height: 1", chainID)}
+		options:   fmt.Sprintf("chain_id: %d, finality: finalized, start_height: 1", chainID),
+	}
 	node := evmNode{n, map[string]string{}}
 	for code, spec := range deployed {
 		contract, err := n.Token(spec.Symbol)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/bursar/bursar/sandbox/bitcoin"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
 )
 
 // litecoinFee and litecoinDust are ten times Bitcoin's, as Litecoin Core's policy has them.
@@ -14,17 +14,32 @@ const (
 	litecoinDust = 30_000
 )
 
-// startLitecoin runs btcd's packages with Litecoin's parameters: its addresses, magic and genesis, but neither scrypt nor
-// MWEB.
+// startLitecoin runs btcd's packages with Litecoin's parameters: its addresses, magic and genesis, but neither scrypt
+// nor MWEB.
 func startLitecoin(ctx context.Context, o Options) (*Chain, error) {
 	var n bitcoinNode
 	faults := fault.New(fault.FreezeBitcoin(func() int64 { return n.Node.Height() }), time.Now)
 	var err error
-	n.Node, err = bitcoin.Start(ctx, bitcoin.Config{Params: bitcoin.LitecoinParams(), DataDir: o.DataDir, FeeRate: litecoinFee, DustRate: litecoinDust,
-		NoReplacement: true, UserAgent: "/LitecoinCore:0.21.2/", Wrap: faults.Wrap, Log: o.Log})
+	n.Node, err = bitcoin.Start(ctx, bitcoin.Config{
+		Params:        bitcoin.LitecoinParams(),
+		DataDir:       o.DataDir,
+		FeeRate:       litecoinFee,
+		DustRate:      litecoinDust,
+		NoReplacement: true,
+		UserAgent:     "/LitecoinCore:0.21.2/",
+		Wrap:          faults.Wrap,
+		Log:           o.Log,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Real: true, Software: "btcd's validation, mempool and miner with Litecoin's parameters: no scrypt, no MWEB", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
-		options: "confirmations: 3, start_height: 1"}, nil
+	return &Chain{
+		Real:      true,
+		Software:  "btcd's validation, mempool and miner with Litecoin's parameters: no scrypt, no MWEB",
+		RPC:       n.URL(),
+		Faults:    faults,
+		node:      n,
+		announces: n.Announces(),
+		options:   "confirmations: 3, start_height: 1",
+	}, nil
 }

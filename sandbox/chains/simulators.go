@@ -9,9 +9,9 @@ import (
 
 	"github.com/bursar/bursar"
 	"github.com/bursar/bursar/sandbox/fault"
-	"github.com/bursar/bursar/sandbox/solana"
-	"github.com/bursar/bursar/sandbox/tron"
-	"github.com/bursar/bursar/sandbox/xrpl"
+	"github.com/bursar/bursar/sandbox/nodes/solana"
+	"github.com/bursar/bursar/sandbox/nodes/tron"
+	"github.com/bursar/bursar/sandbox/nodes/xrpl"
 )
 
 // freeze has a simulator itself make the node that lags behind it: it knows what it was better than its answers tell.
@@ -40,8 +40,15 @@ func startTron(ctx context.Context, o Options) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Software: "a simulator of java-tron's HTTP API; its TRC-20 contracts run in go-ethereum's EVM", RPC: n.URL(), Faults: faults, node: n, announces: n.Announces(),
-		Contracts: map[bursar.CurrencyCode]string{"USDT": n.Token()}, options: "start_height: 1"}, nil
+	return &Chain{
+		Software:  "a simulator of java-tron's HTTP API; its TRC-20 contracts run in go-ethereum's EVM",
+		RPC:       n.URL(),
+		Faults:    faults,
+		node:      n,
+		announces: n.Announces(),
+		Contracts: map[bursar.CurrencyCode]string{"USDT": n.Token()},
+		options:   "start_height: 1",
+	}, nil
 }
 
 func (n tronNode) Pay(currency bursar.Currency, payments []Payment) (string, error) {
@@ -80,12 +87,24 @@ func startSolana(ctx context.Context, o Options) (*Chain, error) {
 	var n solanaNode
 	faults := fault.New(freeze(func() http.Handler { return n.Behind() }), time.Now)
 	var err error
-	n.Node, err = solana.Start(ctx, solana.Config{DataDir: o.DataDir, FinalityDepth: 3, Traffic: true, Wrap: faults.Wrap, Log: o.Log})
+	n.Node, err = solana.Start(ctx, solana.Config{
+		DataDir:       o.DataDir,
+		FinalityDepth: 3,
+		Traffic:       true,
+		Wrap:          faults.Wrap,
+		Log:           o.Log,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Software: "a simulator of a Solana RPC node", RPC: n.URL(), Faults: faults, node: n, announces: n.WebSocketURL(),
-		options: "start_height: 1"}, nil
+	return &Chain{
+		Software:  "a simulator of a Solana RPC node",
+		RPC:       n.URL(),
+		Faults:    faults,
+		node:      n,
+		announces: n.WebSocketURL(),
+		options:   "start_height: 1",
+	}, nil
 }
 
 func (n solanaNode) Pay(_ bursar.Currency, payments []Payment) (string, error) {
@@ -117,8 +136,14 @@ func startXRPL(ctx context.Context, o Options) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Chain{Software: "a simulator of rippled's API", RPC: n.URL(), Faults: faults, node: n, announces: strings.Replace(n.URL(), "http", "ws", 1),
-		options: "start_height: 2"}, nil
+	return &Chain{
+		Software:  "a simulator of rippled's API",
+		RPC:       n.URL(),
+		Faults:    faults,
+		node:      n,
+		announces: strings.Replace(n.URL(), "http", "ws", 1),
+		options:   "start_height: 2",
+	}, nil
 }
 
 // Pay pays one address; a transaction of this ledger has one destination.

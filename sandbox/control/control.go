@@ -1,9 +1,9 @@
 // Package control is the sandbox's remote control: JSON over HTTP, by which a test or a person plays the outside world.
 //
-// It owns the paths, what they accept and what they answer. It never looks into the service: what it says of balances is
-// what the chains say. Its invariants: it is served on loopback only; a request is done as a whole or refused as a whole,
-// with what is wrong; unknown fields, duplicate ones and numbers that are no plain decimals are refused; an amount is
-// never read as a float.
+// It owns the paths, what they accept and what they answer. It never looks into the service: what it says of balances
+// is what the chains say. Its invariants: it is served on loopback only; a request is done as a whole or refused as a
+// whole, with what is wrong; unknown fields, duplicate ones and numbers that are no plain decimals are refused; an
+// amount is never read as a float.
 package control
 
 import (
@@ -179,7 +179,8 @@ func read(body []byte, into any) error {
 	case errors.As(err, &semantic) && semantic.JSONPointer == "":
 		return wrong("the body must be a JSON object")
 	case errors.As(err, &semantic):
-		return wrong("the body does not fit: a value of the kind %s is not expected at %q", semantic.JSONKind, string(semantic.JSONPointer))
+		return wrong("the body does not fit: a value of the kind %s is not expected at %q", semantic.JSONKind,
+			string(semantic.JSONPointer))
 	case err != nil:
 		return wrong("the body is not a JSON object: %s", err)
 	}

@@ -131,8 +131,10 @@ func TestSeveralPaymentsInOneTransactionAndReorganisation(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
 	for currency, chain := range map[string]string{"BTC": "bitcoin", "ETH": "ethereum"} {
-		one, two := r.get("/address", `{"currency":"`+currency+`"}`, "address"), r.get("/address", `{"currency":"`+currency+`"}`, "address")
-		hash := r.get("/pay", `{"currency":"`+currency+`","payments":[{"address":"`+one+`","amount":"1"},{"address":"`+two+`","amount":2}]}`, "hashID")
+		one, two := r.get("/address", `{"currency":"`+currency+`"}`, "address"),
+			r.get("/address", `{"currency":"`+currency+`"}`, "address")
+		hash := r.get("/pay", `{"currency":"`+currency+`","payments":[{"address":"`+one+`","amount":"1"},{"address":"`+two+
+			`","amount":2}]}`, "hashID")
 		holds := func(want ...string) {
 			t.Helper()
 			for i, address := range []string{one, two} {
@@ -200,7 +202,8 @@ func TestWebhooksAndAccounts(t *testing.T) {
 	if kind := r.get("/fault", `{"chain":"bitcoin","kind":"slow","seconds":1}`, "kind"); kind != "slow" {
 		t.Errorf("kind %q", kind)
 	}
-	if kind := r.get("/fault", `{"chain":"bitcoin","endpoint":1,"kind":"balanced","seconds":1}`, "kind"); kind != "balanced" {
+	if kind := r.get("/fault", `{"chain":"bitcoin","endpoint":1,"kind":"balanced","seconds":1}`,
+		"kind"); kind != "balanced" {
 		t.Errorf("kind %q", kind)
 	}
 }
@@ -267,7 +270,8 @@ func TestRefusals(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &refusal); err != nil {
 			t.Errorf("%s %s: %q is no JSON", test.path, test.body, text)
 		}
-		if status != test.status || !strings.Contains(refusal.Error, test.says) || strings.Contains(refusal.Error, "control.") {
+		if status != test.status || !strings.Contains(refusal.Error, test.says) ||
+			strings.Contains(refusal.Error, "control.") {
 			t.Errorf("%s %s: %d %q, want %d with %q", test.path, test.body, status, refusal.Error, test.status, test.says)
 		}
 	}

@@ -24,7 +24,16 @@ type chainView struct {
 func (s *Server) chains(*http.Request) (any, error) {
 	views := map[bursar.ChainID]chainView{}
 	for _, c := range s.Chains {
-		v := chainView{Height: c.Height(), Currencies: []bursar.CurrencyCode{}, Kind: "simulator", Software: c.Software, RPC: c.RPC, Push: c.Wire.URL(), Blocks: "auto", Hot: s.Config.Hot[c.ID]}
+		v := chainView{
+			Height:     c.Height(),
+			Currencies: []bursar.CurrencyCode{},
+			Kind:       "simulator",
+			Software:   c.Software,
+			RPC:        c.RPC,
+			Push:       c.Wire.URL(),
+			Blocks:     "auto",
+			Hot:        s.Config.Hot[c.ID],
+		}
 		if c.Real {
 			v.Kind = "node"
 		}

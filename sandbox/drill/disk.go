@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a disk of a size such as "24m", which the test's end takes away, and returns its folder. The test is skipped
-// by -short and where nothing can be mounted.
+// SmallDisk mounts a disk of a size such as "24m", which the test's end takes away, and returns its folder. The test is
+// skipped by -short and where nothing can be mounted.
 func SmallDisk(t testing.TB, size string) string {
 	t.Helper()
 	if testing.Short() {
@@ -19,7 +19,8 @@ func SmallDisk(t testing.TB, size string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Remove(dir) })
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "mode=755,size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "mode=755,size="+size, "tmpfs",
+		dir).CombinedOutput(); err != nil {
 		t.Skipf("nothing can be mounted here, which takes root: %v: %s", err, out)
 	}
 	t.Cleanup(func() {

@@ -10,10 +10,12 @@ import (
 	"github.com/bursar/bursar/store"
 )
 
-// loses is what docs/operations/backup.md promises of litestream: what was committed longer ago than this is in the replica.
+// loses is what docs/operations/backup.md promises of litestream: what was committed longer ago than this is in the
+// replica.
 const loses = 10 * time.Second
 
-// The machine is lost with the database and litestream beside it, at any moment: the replica has all but the last seconds.
+// The machine is lost with the database and litestream beside it, at any moment: the replica has all but the last
+// seconds.
 func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bursar.db")
 	db := open(t, "sqlite:"+path)
@@ -36,9 +38,11 @@ func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Contents.Entries < before || c.Contents.Entries > after {
-		t.Errorf("the replica has %d entries; %d were acknowledged %v before the end, %d at all", c.Contents.Entries, before, loses, after)
+		t.Errorf("the replica has %d entries; %d were acknowledged %v before the end, %d at all", c.Contents.Entries, before,
+			loses, after)
 	}
-	t.Logf("of %d entries %d were lost: the newest that is left is %v old", acked, acked-c.Contents.Entries, lost.Sub(c.Contents.LastEntry).Round(time.Millisecond))
+	t.Logf("of %d entries %d were lost: the newest that is left is %v old", acked, acked-c.Contents.Entries,
+		lost.Sub(c.Contents.LastEntry).Round(time.Millisecond))
 	other := "sqlite:" + filepath.Join(t.TempDir(), "bursar.db")
 	if _, err := backup.Restore(t.Context(), other, restored, time.Now()); err != nil {
 		t.Fatal(err)
@@ -53,8 +57,8 @@ func TestLitestreamLosesNoMoreThanItsInterval(t *testing.T) {
 	}
 }
 
-// litestream holds a reading transaction and checkpoints by itself; none of it may hold up those who write for long, and the
-// log must not grow without an end.
+// litestream holds a reading transaction and checkpoints by itself; none of it may hold up those who write for long,
+// and the log must not grow without an end.
 func TestLitestreamHoldsNobodyUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bursar.db")
 	w := write(t, open(t, "sqlite:"+path))

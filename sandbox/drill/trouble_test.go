@@ -56,8 +56,8 @@ func TestAFullDiskOfSQLite(t *testing.T) {
 	}
 }
 
-// The disk of a PostgreSQL server has no room: writes are refused. Once its log needs another segment the server ends by itself
-// (PostgreSQL 15, section 29.2 "Disk Full Failure"): it is started again, as a service manager does.
+// The disk of a PostgreSQL server has no room: writes are refused. Once its log needs another segment the server ends
+// by itself (PostgreSQL 15, section 29.2 "Disk Full Failure"): it is started again, as a service manager does.
 func TestAFullDiskOfPostgreSQL(t *testing.T) {
 	dir := SmallDisk(t, "160m")
 	t.Setenv("TMPDIR", dir)
@@ -108,8 +108,8 @@ func fillLog(t *testing.T, s *patroni.Server) {
 	}
 }
 
-// The network swallows everything, while connections stay open and new ones are taken: nobody waits for ever, the error says
-// why, and once it passes again the same pool goes on.
+// The network swallows everything, while connections stay open and new ones are taken: nobody waits for ever, the error
+// says why, and once it passes again the same pool goes on.
 func TestANetworkThatSwallowsEverything(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short")

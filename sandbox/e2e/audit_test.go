@@ -11,9 +11,9 @@ import (
 )
 
 // audit holds everything that was promised against the chains: each withdrawal arrived once and exactly, each account's
-// ledger explains its balance, every credit was announced, and what customers own, with the operator's capital and fees, is
-// what lies on the chains.
-func (w *world) audit() {
+// ledger explains its balance, every credit was announced, and what customers own, with the operator's capital and
+// fees, is what lies on the chains.
+func (w *harness) audit() {
 	w.settle()
 	for _, o := range w.orders {
 		w.arrived(o)
@@ -28,7 +28,7 @@ func (w *world) audit() {
 }
 
 // owed is what all customers own together, by ledgers that explain it; each account's history is shown to others too.
-func (w *world) owed(others ...func(history)) map[*currency]*big.Int {
+func (w *harness) owed(others ...func(history)) map[*currency]*big.Int {
 	w.t.Helper()
 	owed := map[*currency]*big.Int{}
 	for _, c := range w.currencies {
@@ -47,15 +47,15 @@ func (w *world) owed(others ...func(history)) map[*currency]*big.Int {
 }
 
 // settle makes blocks until nothing of ours is under way any more, and then none.
-func (w *world) settle() {
+func (w *harness) settle() {
 	w.blocks("manual")
 	w.eventually("nothing is under way", w.nothingUnderWay)
 	w.mine(untilFinal)
 }
 
-// settleBacklog is settle after a load that left more than one patience can work off: it waits for as long as there is less left
-// after each.
-func (w *world) settleBacklog() {
+// settleBacklog is settle after a load that left more than one patience can work off: it waits for as long as there is
+// less left after each.
+func (w *harness) settleBacklog() {
 	w.blocks("manual")
 	for last := math.MaxInt; ; {
 		err := w.persist(w.nothingUnderWay)
@@ -73,7 +73,7 @@ func (w *world) settleBacklog() {
 }
 
 // nothingUnderWay makes a block of each chain and returns an error while anything of ours is under way.
-func (w *world) nothingUnderWay() error {
+func (w *harness) nothingUnderWay() error {
 	if err := w.everywhere(func(n *network) error { return w.tryMine(n, 1) }); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (w *world) nothingUnderWay() error {
 var queuesOfAChain = []string{"pending_deposits", "withdrawals", "spends"}
 
 // countUnderWay counts what waits in the service's queues.
-func (w *world) countUnderWay() (left int, err error) {
+func (w *harness) countUnderWay() (left int, err error) {
 	count := func(chain, queue string) {
 		waiting, failed := w.waiting(chain, queue)
 		if err = errors.Join(err, failed); failed == nil {
@@ -108,7 +108,7 @@ func (w *world) countUnderWay() (left int, err error) {
 }
 
 // idle returns an error while something waits in one of the service's queues.
-func (w *world) idle(chain string, queues ...string) error {
+func (w *harness) idle(chain string, queues ...string) error {
 	for _, queue := range queues {
 		waiting, err := w.waiting(chain, queue)
 		if err != nil || waiting.Sign() != 0 {
@@ -119,12 +119,12 @@ func (w *world) idle(chain string, queues ...string) error {
 }
 
 // waiting returns how many wait in one of the service's queues.
-func (w *world) waiting(chain, queue string) (*big.Rat, error) {
+func (w *harness) waiting(chain, queue string) (*big.Rat, error) {
 	return w.metric(fmt.Sprintf(`bursar_queue_waiting{chain="%s",queue="%s"}`, chain, queue))
 }
 
 // arrived checks that the receiver of a withdrawal holds its amount, neither less nor twice.
-func (w *world) arrived(o *order) {
+func (w *harness) arrived(o *order) {
 	w.t.Helper()
 	got, err := o.look()
 	w.must(err)
@@ -154,7 +154,7 @@ type history struct {
 }
 
 // history reads everything, page by page where there are pages.
-func (w *world) history(a *account) history {
+func (w *harness) history(a *account) history {
 	w.t.Helper()
 	h := history{account: a}
 	var wallets struct{ Wallets []wallet }
@@ -193,7 +193,7 @@ func (w *world) history(a *account) history {
 }
 
 // withdrawals reads every withdrawal of an account, page by page.
-func (w *world) withdrawals(a *account) (all []withdrawal) {
+func (w *harness) withdrawals(a *account) (all []withdrawal) {
 	w.t.Helper()
 	p := params{}
 	for {
@@ -209,9 +209,9 @@ func (w *world) withdrawals(a *account) (all []withdrawal) {
 	}
 }
 
-// explained returns what an account owns by its ledger, which must agree with its deposits and withdrawals to the unit and
-// with its balance to the places shown.
-func (w *world) explained(h history, c *currency) *big.Int {
+// explained returns what an account owns by its ledger, which must agree with its deposits and withdrawals to the unit
+// and with its balance to the places shown.
+func (w *harness) explained(h history, c *currency) *big.Int {
 	w.t.Helper()
 	available, held := new(big.Int), new(big.Int)
 	for _, l := range h.ledger {
@@ -221,11 +221,14 @@ func (w *world) explained(h history, c *currency) *big.Int {
 		}
 	}
 	if events := w.events(h, c); available.Cmp(events) != 0 || held.Sign() != 0 {
-		w.t.Errorf("account %s: its ledger of %s has %v and %v held, deposits and withdrawals make %v and nothing", h.AccountID, c.code, available, held, events)
+		w.t.Errorf("account %s: its ledger of %s has %v and %v held, deposits and withdrawals make %v and nothing",
+			h.AccountID, c.code, available, held, events)
 	}
 	b := h.balances
-	if shown := c.floor(available); b.Balance[c.code] != shown || c.units(b.Held[c.code]).Sign() != 0 || c.units(b.Pending[c.code]).Sign() != 0 {
-		w.t.Errorf("account %s shows %s of %s, %s held and %s pending; its ledger has %s", h.AccountID, b.Balance[c.code], c.code, b.Held[c.code], b.Pending[c.code], shown)
+	if shown := c.floor(available); b.Balance[c.code] != shown || c.units(b.Held[c.code]).Sign() != 0 ||
+		c.units(b.Pending[c.code]).Sign() != 0 {
+		w.t.Errorf("account %s shows %s of %s, %s held and %s pending; its ledger has %s", h.AccountID, b.Balance[c.code],
+			c.code, b.Held[c.code], b.Pending[c.code], shown)
 	}
 	if available.Sign() < 0 {
 		w.t.Errorf("account %s owns %v of %s", h.AccountID, available, c.code)
@@ -234,7 +237,7 @@ func (w *world) explained(h history, c *currency) *big.Int {
 }
 
 // events is what an account's confirmed deposits brought and its confirmed withdrawals took.
-func (w *world) events(h history, c *currency) *big.Int {
+func (w *harness) events(h history, c *currency) *big.Int {
 	w.t.Helper()
 	sum := new(big.Int)
 	for _, d := range h.deposits {
@@ -264,7 +267,7 @@ type reconciled struct {
 }
 
 // balanced waits until the operator's command finds nothing wrong.
-func (w *world) balanced() {
+func (w *harness) balanced() {
 	w.t.Helper()
 	w.eventually("the books equal the chains", func() error {
 		out, err := w.try("reconcile", "--json")
@@ -276,7 +279,7 @@ func (w *world) balanced() {
 }
 
 // reconcile is what the operator's command says of every currency.
-func (w *world) reconcile() map[string]reconciled {
+func (w *harness) reconcile() map[string]reconciled {
 	w.t.Helper()
 	var list []reconciled
 	w.must(json.Unmarshal(w.run("reconcile", "--json"), &list))

@@ -19,7 +19,7 @@ import (
 type account struct {
 	AccountID, APIKey, APISecret, WebhookSecret string
 
-	w *world
+	w *harness
 }
 
 // refusal is an answer that is no success.
@@ -38,8 +38,8 @@ func isCode(err error, code string) bool {
 
 type params = map[string]string
 
-// call puts a request to the API as this account; the response is read into out unless that is nil. Headers may be nil. Where
-// the service asks for patience it has it, as a good client does.
+// call puts a request to the API as this account; the response is read into out unless that is nil. Headers may be nil.
+// Where the service asks for patience it has it, as a good client does.
 func (a *account) call(method, path string, p params, headers map[string]string, out any) error {
 	for {
 		err := a.callOnce(method, path, p, headers, out)
@@ -52,7 +52,7 @@ func (a *account) call(method, path string, p params, headers map[string]string,
 }
 
 func (a *account) callOnce(method, path string, p params, headers map[string]string, out any) error {
-	target, body := a.w.box.API+"/api/v1/"+path, []byte(nil)
+	target, body := a.w.sandbox.API+"/api/v1/"+path, []byte(nil)
 	if method == http.MethodGet {
 		query := url.Values{}
 		for name := range maps.Keys(p) {
@@ -142,7 +142,8 @@ func (a *account) wallet(c *currency) wallet {
 func (a *account) walletFor(c *currency, webhook string) wallet {
 	a.w.t.Helper()
 	var made struct{ Wallet wallet }
-	if err := a.call(http.MethodPost, "wallet", params{"currency": c.code, "webhook": webhook, "metadata": "e2e"}, nil, &made); err != nil {
+	if err := a.call(http.MethodPost, "wallet", params{"currency": c.code, "webhook": webhook, "metadata": "e2e"}, nil,
+		&made); err != nil {
 		a.w.t.Fatalf("create a %s wallet: %v", c.code, err)
 	}
 	made.Wallet.account, made.Wallet.currency = a, c
@@ -154,7 +155,9 @@ func (a *account) walletFor(c *currency, webhook string) wallet {
 func (a *account) charge(c *currency, minimum string, life time.Duration) charge {
 	a.w.t.Helper()
 	var made struct{ Charge charge }
-	a.w.must(a.call(http.MethodPost, "charge", params{"currency": c.code, "minimum": minimum, "expires": strconv.Itoa(int(life.Seconds())), "webhook": a.w.hook.url}, nil, &made))
+	a.w.must(a.call(http.MethodPost, "charge",
+		params{"currency": c.code, "minimum": minimum, "expires": strconv.Itoa(int(life.Seconds())), "webhook": a.w.hook.url},
+		nil, &made))
 	made.Charge.currency = c
 	a.w.remember(c, made.Charge.Address)
 	return made.Charge

@@ -2,13 +2,13 @@ package e2e
 
 import "testing"
 
-// Withdrawals that are covered together, and not one by one by what the hot wallet holds now, are all paid: each waits until enough
-// is swept, none is sent to fail on the chain, and none is refunded.
+// Withdrawals that are covered together, and not one by one by what the hot wallet holds now, are all paid: each waits
+// until enough is swept, none is sent to fail on the chain, and none is refunded.
 func TestCoveredWithdrawalsWaitForSweeps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")
 	}
-	w := newWorldOf(t, &world{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: "polygon,tron"})
+	w := newWorldOf(t, &harness{t: t, programs: build(t), dir: t.TempDir(), endpoints: 1, chains: "polygon,tron"})
 	tokens := w.that(func(c *currency) bool { return c.token })
 	bring := func(amount string) {
 		var all []receipt

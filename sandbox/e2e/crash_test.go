@@ -20,8 +20,9 @@ var (
 	killSeed = flag.Uint64("kill-seed", 1, "chooses the moments of TestKilledUnderLoad and what its clients do")
 )
 
-// The real binary is killed at random moments, also while it starts, under a load of payments, new wallets, orders and blocks.
-// In the end every payment is credited once and told of, every order is paid once or refunded, and the books equal the chains.
+// The real binary is killed at random moments, also while it starts, under a load of payments, new wallets, orders and
+// blocks. In the end every payment is credited once and told of, every order is paid once or refunded, and the books
+// equal the chains.
 //
 //	go test ./sandbox/e2e -run TestKilledUnderLoad -kills 500 -timeout 2h
 func TestKilledUnderLoad(t *testing.T) {
@@ -32,7 +33,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": noDatabase, "postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newApartOf(t, p, database(t), "", "BURSAR_LEASE=1s")
+			w := newRemoteSignerOf(t, p, database(t), "", "BURSAR_LEASE=1s")
 			w.killed(*kills, rand.New(rand.NewPCG(*killSeed, 3)))
 			w.settleBacklog()
 			w.audit()
@@ -47,7 +48,7 @@ func TestKilledUnderLoad(t *testing.T) {
 func noDatabase(testing.TB) string { return "" }
 
 // killed kills the service again and again while clients, payers and miners go on.
-func (w *world) killed(times int, random *rand.Rand) {
+func (w *harness) killed(times int, random *rand.Rand) {
 	l := w.load(random.Uint64())
 	for i := range times {
 		wait := time.Duration(random.IntN(4000)) * time.Millisecond // it leads the chains once the last one's lease is over
@@ -72,7 +73,7 @@ func (w *world) killed(times int, random *rand.Rand) {
 
 // load is everything that goes on while the service is killed.
 type load struct {
-	w       *world
+	w       *harness
 	stop    chan struct{}
 	group   sync.WaitGroup
 	random  *rand.Rand
@@ -85,7 +86,7 @@ type load struct {
 }
 
 // load starts a payer and a customer for every currency, both of which wait as long as it takes for an answer.
-func (w *world) load(seed uint64) *load {
+func (w *harness) load(seed uint64) *load {
 	l := w.idleLoad(seed)
 	for _, c := range w.currencies {
 		l.group.Go(func() { l.each(150, func() { l.pay(c) }) })
@@ -96,7 +97,7 @@ func (w *world) load(seed uint64) *load {
 }
 
 // idleLoad has a wallet of every currency, and does nothing yet.
-func (w *world) idleLoad(seed uint64) *load {
+func (w *harness) idleLoad(seed uint64) *load {
 	l := &load{w: w, stop: make(chan struct{}), random: rand.New(rand.NewPCG(seed, 4)), wallets: map[*currency][]wallet{}}
 	for _, c := range w.currencies {
 		l.wallets[c] = []wallet{w.a.wallet(c)}
@@ -105,7 +106,8 @@ func (w *world) idleLoad(seed uint64) *load {
 }
 
 func (l *load) String() string {
-	return fmt.Sprintf("%d payments, %d wallets, %d orders taken, %d refused", l.paid.Load(), l.made.Load(), l.ordered.Load(), l.refused.Load())
+	return fmt.Sprintf("%d payments, %d wallets, %d orders taken, %d refused", l.paid.Load(), l.made.Load(),
+		l.ordered.Load(), l.refused.Load())
 }
 
 // end stops the load and waits until every question under way has its answer.
@@ -171,11 +173,11 @@ func (l *load) wallet(c *currency) {
 
 func (l *load) order(c *currency) {
 	var to struct{ Address string }
-	if err := l.w.box.ask(http.MethodPost, "/address", params{"currency": c.code}, &to); err != nil {
+	if err := l.w.sandbox.ask(http.MethodPost, "/address", params{"currency": c.code}, &to); err != nil {
 		l.w.t.Errorf("an outsider of %s: %v", c.code, err)
 		return
 	}
-	o := l.w.draft(l.w.a, c, "5."+strconv.Itoa(10+l.int(89)), to.Address)
+	o := l.w.request(l.w.a, c, "5."+strconv.Itoa(10+l.int(89)), to.Address)
 	var refused *refusal
 	answered := l.insist(func() error {
 		err := o.place()

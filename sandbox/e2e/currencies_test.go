@@ -28,8 +28,8 @@ type currency struct {
 	memo             bool // wallets share an address
 }
 
-// everything is every currency of the interface. The simulated chains are reorganised as far as the real ones can be: Tron
-// above its solidified block, Solana above its finalized one, the XRP Ledger never.
+// everything is every currency of the interface. The simulated chains are reorganised as far as the real ones can be:
+// Tron above its solidified block, Solana above its finalized one, the XRP Ledger never.
 func everything() []*currency {
 	bitcoin := &network{chain: "bitcoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "5"}
 	litecoin := &network{chain: "litecoin", node: bitcoind{}, early: true, forks: 2, reverses: true, capital: "50"}
@@ -93,7 +93,7 @@ func (c *currency) floor(amount *big.Int) string {
 }
 
 // networks are those of the currencies, each once.
-func (w *world) networks() []*network {
+func (w *harness) networks() []*network {
 	var list []*network
 	seen := map[*network]bool{}
 	for _, c := range w.currencies {
@@ -106,7 +106,7 @@ func (w *world) networks() []*network {
 }
 
 // that are the currencies of which something is so.
-func (w *world) that(is func(*currency) bool) []*currency {
+func (w *harness) that(is func(*currency) bool) []*currency {
 	var list []*currency
 	for _, c := range w.currencies {
 		if is(c) {
@@ -116,7 +116,7 @@ func (w *world) that(is func(*currency) bool) []*currency {
 	return list
 }
 
-// coin is the network's own currency.
-func (w *world) coin(n *network) *currency {
+// native is the network's own currency.
+func (w *harness) native(n *network) *currency {
 	return w.that(func(c *currency) bool { return c.network == n && !c.token })[0]
 }

@@ -156,7 +156,8 @@ type agave struct{}
 
 func (agave) raw(url, hash string) (json.RawMessage, error) {
 	var found *struct{ Transaction []json.RawMessage }
-	err := rpc(url, "getTransaction", &found, hash, map[string]any{"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 1})
+	err := rpc(url, "getTransaction", &found, hash,
+		map[string]any{"encoding": "base64", "commitment": "confirmed", "maxSupportedTransactionVersion": 1})
 	if err != nil || found == nil || len(found.Transaction) == 0 {
 		return nil, fmt.Errorf("transaction %s: %v", hash, err)
 	}
@@ -177,7 +178,8 @@ func (agave) fees(url string, height uint64, ours map[string]bool) (*big.Int, er
 			}
 		}
 	}
-	err := rpc(url, "getBlock", &block, height, map[string]any{"encoding": "json", "commitment": "confirmed", "maxSupportedTransactionVersion": 1})
+	err := rpc(url, "getBlock", &block, height,
+		map[string]any{"encoding": "json", "commitment": "confirmed", "maxSupportedTransactionVersion": 1})
 	if isAbsent(err) {
 		return new(big.Int), nil
 	}
@@ -200,7 +202,8 @@ func (rippled) raw(url, hash string) (json.RawMessage, error) {
 			Tx     json.RawMessage
 		}
 	}
-	err := post(url, map[string]any{"method": "tx", "params": []any{map[string]any{"transaction": hash, "binary": true}}}, &answer)
+	err := post(url, map[string]any{"method": "tx", "params": []any{map[string]any{"transaction": hash, "binary": true}}},
+		&answer)
 	if err == nil && answer.Result.Status != "success" {
 		err = fmt.Errorf("transaction %s: %s", hash, answer.Result.Status)
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/bursar/bursar/sandbox/drill"
 )
 
-// The disk of the database has no room left under load. The service says so, loses nothing, and goes on by itself, in the same
-// process, once there is room.
+// The disk of the database has no room left under load. The service says so, loses nothing, and goes on by itself, in
+// the same process, once there is room.
 func TestADiskThatIsFull(t *testing.T) {
 	dir := drill.SmallDisk(t, "96m")
-	w := newApart(t, build(t), "sqlite:"+filepath.Join(dir, "bursar.db"))
+	w := newRemoteSigner(t, build(t), "sqlite:"+filepath.Join(dir, "bursar.db"))
 	l := w.load(1)
 	w.loaded(l, 1)
 	empty := drill.Fill(t, dir)

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// examined has `bursar doctor` look at all chains while the service runs: every check of every node answers, on real nodes
-// and on simulators, and none fails. What may be wanting is the age of blocks, which come when they are asked for.
-func (w *world) examined() {
+// healthOf has `bursar doctor` look at all chains while the service runs: every check of every node answers, on real
+// nodes and on simulators, and none fails. What may be wanting is the age of blocks, which come when they are asked
+// for.
+func (w *harness) healthOf() {
 	w.t.Helper()
 	var findings []struct{ Check, Result, Detail, Advice string }
 	w.must(json.Unmarshal(w.run("doctor", "--json"), &findings))
@@ -26,7 +27,8 @@ func (w *world) examined() {
 	}
 	w.must(json.Unmarshal(w.run("chain", "status", "--json"), &status))
 	for _, s := range status {
-		if s.Height == nil || s.NodeHeight == nil || s.NodeFinal == nil || *s.NodeHeight < *s.NodeFinal || s.NodeError != nil || s.Halted != nil || s.HotBalance == nil {
+		if s.Height == nil || s.NodeHeight == nil || s.NodeFinal == nil || *s.NodeHeight < *s.NodeFinal ||
+			s.NodeError != nil || s.Halted != nil || s.HotBalance == nil {
 			w.t.Errorf("chain status: %+v", s)
 		}
 	}

@@ -32,7 +32,7 @@ func TestTheRestoreDrill(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			copied := drill.way(t)
-			practise(newApartOf(t, p, copied.database(), drill.chains), copied, drill.held)
+			practise(newRemoteSignerOf(t, p, copied.database(), drill.chains), copied, drill.held)
 		})
 	}
 }
@@ -40,15 +40,15 @@ func TestTheRestoreDrill(t *testing.T) {
 // way is one of the runbook's ways to copy a database and to bring it back.
 type way interface {
 	database() string // its URL; empty: the sandbox's file
-	begin(*world)     // with what goes on from now on
-	copy(*world)      // all that was done so far, and nothing after it
-	lose(*world)      // the database, with the service on top of it
-	restore(*world)
+	begin(*harness)   // with what goes on from now on
+	copy(*harness)    // all that was done so far, and nothing after it
+	lose(*harness)    // the database, with the service on top of it
+	restore(*harness)
 }
 
 // drilled is what was done after the copy.
 type drilled struct {
-	*world
+	*harness
 	held      bool                 // payments are halted, and blocks come, until all that was forgotten is listed
 	home      map[*currency]wallet // of the first account, in the copy
 	other     map[*currency]wallet // of the second
@@ -60,8 +60,8 @@ type drilled struct {
 	given     map[string]bool      // the addresses of both
 }
 
-func practise(w *world, copied way, held bool) {
-	d := &drilled{world: w, held: held, home: map[*currency]wallet{}, other: map[*currency]wallet{},
+func practise(w *harness, copied way, held bool) {
+	d := &drilled{harness: w, held: held, home: map[*currency]wallet{}, other: map[*currency]wallet{},
 		given: map[string]bool{}}
 	for _, scene := range []struct {
 		name string
@@ -81,7 +81,7 @@ func practise(w *world, copied way, held bool) {
 
 // before is what the copy knows: deposits, withdrawals that were paid, and some that wait.
 func (d *drilled) before(copied way) {
-	copied.begin(d.world)
+	copied.begin(d.harness)
 	var received []receipt
 	for _, c := range d.currencies {
 		d.home[c], d.other[c] = d.a.wallet(c), d.b.wallet(c)
@@ -93,7 +93,7 @@ func (d *drilled) before(copied way) {
 	d.run("halt", "--all", "--reason", "the copy is to know what waits, and not that it was paid")
 	d.waiting = d.outside("7.25", 1)
 	d.must(placeAll(d.waiting, func() {}, (*order).place))
-	copied.copy(d.world)
+	copied.copy(d.harness)
 	d.run("resume", "--all")
 	d.sent(d.waiting)
 	d.mine(untilFinal)
@@ -150,8 +150,8 @@ func (d *drilled) sent(orders []*order) {
 }
 
 func (d *drilled) disaster(copied way) {
-	copied.lose(d.world)
-	copied.restore(d.world)
+	copied.lose(d.harness)
+	copied.restore(d.harness)
 	if d.held {
 		d.run("halt", "--all", "--reason", "restored")
 	}

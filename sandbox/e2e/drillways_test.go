@@ -13,7 +13,7 @@ import (
 )
 
 // line runs a line of the runbook as an operator does on the service's machine.
-func (w *world) line(line string) {
+func (w *harness) line(line string) {
 	w.t.Helper()
 	command := exec.Command("/bin/sh", "-c", line)
 	command.Dir = w.dir
@@ -25,7 +25,7 @@ func (w *world) line(line string) {
 }
 
 // breakFile loses the machine's database as a broken disk does; the seed and its marks lie on another one.
-func (w *world) breakFile() {
+func (w *harness) breakFile() {
 	w.t.Helper()
 	w.server.kill()
 	path := filepath.Join(w.dir, "bursar.db")
@@ -44,15 +44,15 @@ func newFileWay(t testing.TB) way {
 }
 
 func (fileWay) database() string { return "" }
-func (fileWay) begin(*world)     {}
+func (fileWay) begin(*harness)   {}
 
-func (f fileWay) copy(w *world) {
+func (f fileWay) copy(w *harness) {
 	w.line(f.book.Command("bursar backup /var/backups/bursar-20260131.db"))
 	w.line(f.book.Command("bursar backup --check /"))
 }
 
-func (fileWay) lose(w *world) { w.breakFile() }
-func (f fileWay) restore(w *world) {
+func (fileWay) lose(w *harness) { w.breakFile() }
+func (f fileWay) restore(w *harness) {
 	w.line(f.book.Command("bursar restore /var/backups/bursar-20260131.db"))
 }
 
@@ -62,12 +62,12 @@ type litestreamWay struct{ replica *drill.Replica }
 func newLitestreamWay(testing.TB) way { return &litestreamWay{} }
 
 func (*litestreamWay) database() string { return "" }
-func (l *litestreamWay) begin(w *world) {
+func (l *litestreamWay) begin(w *harness) {
 	l.replica = drill.NewReplica(w.t, filepath.Join(w.dir, "bursar.db"))
 }
 
 // copy waits until the replica has everything, and loses the way to it, which nobody notices.
-func (l *litestreamWay) copy(w *world) {
+func (l *litestreamWay) copy(w *harness) {
 	w.eventually("the replica has what waits", func() error {
 		file, err := l.replica.Restore()
 		if err != nil {
@@ -83,9 +83,9 @@ func (l *litestreamWay) copy(w *world) {
 	l.replica.Kill()
 }
 
-func (*litestreamWay) lose(w *world) { w.breakFile() }
+func (*litestreamWay) lose(w *harness) { w.breakFile() }
 
-func (l *litestreamWay) restore(w *world) {
+func (l *litestreamWay) restore(w *harness) {
 	_, err := l.replica.Restore()
 	w.must(err)
 	w.line(l.replica.Book().Command("bursar restore /tmp/bursar.db"))
@@ -100,14 +100,14 @@ type archiveWay struct {
 func newArchiveWay(t testing.TB) way { return &archiveWay{server: drill.NewArchived(t)} }
 
 func (a *archiveWay) database() string { return a.server.URL() }
-func (a *archiveWay) begin(*world)     { a.server.Rest("--type=full") }
-func (a *archiveWay) copy(*world)      { a.moment = a.server.Moment() }
+func (a *archiveWay) begin(*harness)   { a.server.Rest("--type=full") }
+func (a *archiveWay) copy(*harness)    { a.moment = a.server.Moment() }
 
 // lose has what was written up to now archived first: the moment that is restored lies before that.
-func (a *archiveWay) lose(w *world) {
+func (a *archiveWay) lose(w *harness) {
 	a.server.Rest("check")
 	w.server.kill()
 	a.server.Kill()
 }
 
-func (a *archiveWay) restore(*world) { a.server.LoseAndRestoreTo(a.moment) }
+func (a *archiveWay) restore(*harness) { a.server.LoseAndRestoreTo(a.moment) }

@@ -83,8 +83,9 @@ func codes(t *testing.T, api string) []string {
 	return all
 }
 
-// Every public error, by the very line that the documentation gives for it, run by a shell with curl against the service as
-// operators run it. The answer has the status and the code of the heading, and the request's ID in its header.
+// Every public error, by the very line that the documentation gives for it, run by a shell with curl against the
+// service as operators run it. The answer has the status and the code of the heading, and the request's ID in its
+// header.
 func TestEveryDocumentedError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the service as a process is left out by -short")
@@ -94,7 +95,7 @@ func TestEveryDocumentedError(t *testing.T) {
 	}
 	t.Parallel()
 	errors := readErrors(t)
-	o := newOffice(t)
+	o := newOperatorCLI(t)
 	if want := codes(t, o.vars["API"]); !slices.Equal(slices.Sorted(maps.Keys(errors)), want) {
 		t.Fatalf("docs/errors.md has %v, the service %v", slices.Sorted(maps.Keys(errors)), want)
 	}
@@ -105,7 +106,7 @@ func TestEveryDocumentedError(t *testing.T) {
 }
 
 // check has a line of the documentation run.
-func (o *office) check(code string, d documented) {
+func (o *operatorCLI) check(code string, d documented) {
 	o.Helper()
 	vars := maps.Clone(o.vars)
 	switch code {
@@ -138,13 +139,14 @@ func (o *office) check(code string, d documented) {
 		o.Errorf("%s: %q is answered %s: %v", code, d.line, body, err)
 		return
 	}
-	if _, err := bursar.ParseID(id); err != nil || said.Success || said.Error.Code != code || status != d.status || said.RequestID != id || said.Error.Message == "" {
+	if _, err := bursar.ParseID(id); err != nil || said.Success || said.Error.Code != code || status != d.status ||
+		said.RequestID != id || said.Error.Message == "" {
 		o.Errorf("%q is answered %s %s with the ID %q, want %s %s", d.line, status, body, id, d.status, code)
 	}
 }
 
 // sh runs a line as a person would, and returns the last answer in it: body, status and request ID.
-func (o *office) sh(line string, vars map[string]string) (body, status, id string) {
+func (o *operatorCLI) sh(line string, vars map[string]string) (body, status, id string) {
 	o.Helper()
 	ctx, cancel := context.WithTimeout(o.Context(), time.Minute)
 	defer cancel()
@@ -166,7 +168,7 @@ func (o *office) sh(line string, vars map[string]string) (body, status, id strin
 }
 
 // freeze freezes the account, as a deposit that leaves its chain does, or lets it go on.
-func (o *office) freeze(on bool) {
+func (o *operatorCLI) freeze(on bool) {
 	o.Helper()
 	if !on {
 		o.run("account", "unfreeze", o.account)
@@ -178,17 +180,19 @@ func (o *office) freeze(on bool) {
 	}
 	db := storetest.Open(o, o.database.url)
 	if err := db.Do(o.Context(), func(tx *store.Tx) error {
-		return tx.Halts().Put(o.Context(), store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator, Reason: "for a test"})
+		return tx.Halts().Put(o.Context(), store.Halt{Scope: store.HaltAccount(id), Kind: store.HaltByOperator,
+			Reason: "for a test"})
 	}); err != nil {
 		o.Fatal(err)
 	}
 }
 
 // key makes another key of the account.
-func (o *office) key(args ...string) string {
+func (o *operatorCLI) key(args ...string) string {
 	o.Helper()
 	var made struct{ APIKey string }
-	if err := json.Unmarshal(o.run(append([]string{"key", "create", o.account, "--json"}, args...)...), &made); err != nil {
+	if err := json.Unmarshal(o.run(append([]string{"key", "create", o.account, "--json"}, args...)...),
+		&made); err != nil {
 		o.Fatal(err)
 	}
 	return made.APIKey

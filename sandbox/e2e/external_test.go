@@ -9,15 +9,16 @@ import (
 	"testing"
 )
 
-// Somebody else who has the seed pays from every hot wallet. The service, which ordered none of it, halts every chain and pays
-// nobody; `bursar chain resume` settles what was taken, what waited is paid once, reconcile says what customers are short of, and
-// operator funds cover it. The other one is a second installation: an earlier copy of the database and its marks takes the place of those that know the payments.
+// Somebody else who has the seed pays from every hot wallet. The service, which ordered none of it, halts every chain
+// and pays nobody; `bursar chain resume` settles what was taken, what waited is paid once, reconcile says what
+// customers are short of, and operator funds cover it. The other one is a second installation: an earlier copy of the
+// database and its marks takes the place of those that know the payments.
 func TestPaymentsByAStolenSeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")
 	}
 	t.Setenv("BURSAR_WITHDRAWALS_DESTINATION_HOLD", "0s") // of the operator's commands: a destination is usable at once
-	w := newWorld(t, build(t), "", 1)
+	w := newHarness(t, build(t), "", 1)
 	w.receive()
 	w.settle()
 	w.endCleanly()
@@ -58,7 +59,8 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 	if held := w.onChain(ether, cold); w.taken() != "confirmed" || held.Cmp(ether.units("1.5")) != 0 {
 		t.Errorf("the treasury's order is %s, and its receiver holds %v units", w.taken(), held)
 	}
-	if out, err := w.try("reconcile", "--json"); err == nil || !strings.Contains(err.Error(), "uncovered: 6.25 USDT more is owed than is held") {
+	if out, err := w.try("reconcile", "--json"); err == nil ||
+		!strings.Contains(err.Error(), "uncovered: 6.25 USDT more is owed than is held") {
 		t.Errorf("customers' tokens were stolen, and reconcile says %v\n%s", err, out)
 	}
 	w.coverLosses()
@@ -67,7 +69,7 @@ func TestPaymentsByAStolenSeed(t *testing.T) {
 }
 
 // copies reads files of the data directory, by patterns.
-func (w *world) copies(patterns ...string) map[string][]byte {
+func (w *harness) copies(patterns ...string) map[string][]byte {
 	w.t.Helper()
 	kept := map[string][]byte{}
 	for _, pattern := range patterns {
@@ -86,7 +88,7 @@ func (w *world) copies(patterns ...string) map[string][]byte {
 }
 
 // putBack replaces the database and other files by copies of a sandbox that has ended.
-func (w *world) putBack(kept map[string][]byte) {
+func (w *harness) putBack(kept map[string][]byte) {
 	w.t.Helper()
 	for path, text := range kept {
 		if strings.HasSuffix(path, ".db") {
@@ -100,7 +102,7 @@ func (w *world) putBack(kept map[string][]byte) {
 type halted struct{ Scope, Kind, Ref, Reason string }
 
 // haltedEverywhere returns an error unless an external spend halts every chain.
-func (w *world) haltedEverywhere() error {
+func (w *harness) haltedEverywhere() error {
 	out, err := w.try("halt", "status", "--json")
 	if err != nil {
 		return err
@@ -122,7 +124,7 @@ func (w *world) haltedEverywhere() error {
 }
 
 // coverLosses sends operator funds in every currency, as reconcile asks for.
-func (w *world) coverLosses() {
+func (w *harness) coverLosses() {
 	w.t.Helper()
 	for _, c := range w.currencies {
 		hash := w.pay(c, share{w.view(c.network).Hot, "70"})
@@ -138,7 +140,7 @@ func (w *world) coverLosses() {
 const treasury = "74726561-7375-7072-8079-000000000001"
 
 // takes orders a payment of the operator's own money, which waits behind halts like any other.
-func (w *world) takes(c *currency, amount string) (address string) {
+func (w *harness) takes(c *currency, amount string) (address string) {
 	w.t.Helper()
 	address = w.outsider(c)
 	w.run("destination", "add", "--account", treasury, "--currency", c.code, "--address", address, "--label", "cold")
@@ -147,7 +149,7 @@ func (w *world) takes(c *currency, amount string) (address string) {
 }
 
 // taken returns the status of the treasury's newest order.
-func (w *world) taken() string {
+func (w *harness) taken() string {
 	w.t.Helper()
 	var list []struct{ Status string }
 	w.must(json.Unmarshal(w.run("treasury", "list", "--json"), &list))

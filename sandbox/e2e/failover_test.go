@@ -30,14 +30,14 @@ func newCluster(t *testing.T, cfg patroni.Config) *patroni.Cluster {
 	return c
 }
 
-// The primary of a synchronous pair is killed under load. The service, which knows from its configuration that a failover loses
-// nothing, goes on by itself, in the same process and without a recovery: nothing that it acknowledged is lost, nothing is
-// credited or paid twice, and the books equal the chains.
+// The primary of a synchronous pair is killed under load. The service, which knows from its configuration that a
+// failover loses nothing, goes on by itself, in the same process and without a recovery: nothing that it acknowledged
+// is lost, nothing is credited or paid twice, and the books equal the chains.
 //
 //	go test ./sandbox/e2e -run TestASynchronousFailoverLosesNothing -failovers 20 -timeout 1h
 func TestASynchronousFailoverLosesNothing(t *testing.T) {
 	c := newCluster(t, patroni.Config{Synchronous: true})
-	w := newApartOf(t, build(t), c.URL(), "", "BURSAR_DATABASE_FAILOVER=synchronous")
+	w := newRemoteSignerOf(t, build(t), c.URL(), "", "BURSAR_DATABASE_FAILOVER=synchronous")
 	l := w.load(1)
 	for i := range *failovers {
 		w.loaded(l, int64(i+1))
@@ -65,7 +65,7 @@ func TestASynchronousFailoverLosesNothing(t *testing.T) {
 }
 
 // noticed waits until the service has seen that another server answers.
-func (w *world) noticed(c *patroni.Cluster) {
+func (w *harness) noticed(c *patroni.Cluster) {
 	w.t.Helper()
 	timeline, err := c.Timeline(w.t.Context())
 	w.must(err)
@@ -79,7 +79,7 @@ func (w *world) noticed(c *patroni.Cluster) {
 }
 
 // loaded waits until so many times ten orders were taken.
-func (w *world) loaded(l *load, times int64) {
+func (w *harness) loaded(l *load, times int64) {
 	w.t.Helper()
 	w.eventually("orders are taken", func() error {
 		select {

@@ -17,9 +17,10 @@ type patient struct {
 	asked, failed *big.Rat // calls of the service before it did
 }
 
-// faults makes all nodes fail, each in another way, until all have failed in all, while payments and withdrawals are under
-// way. Addresses are made all the same, nothing is told by a node that cannot know it, and in the end everything arrives.
-func (w *world) faults() {
+// faults makes all nodes fail, each in another way, until all have failed in all, while payments and withdrawals are
+// under way. Addresses are made all the same, nothing is told by a node that cannot know it, and in the end everything
+// arrives.
+func (w *harness) faults() {
 	var orders []*order
 	for round := range troubles {
 		before := w.outside("5.25", 1)
@@ -39,7 +40,9 @@ func (w *world) faults() {
 		var refused error
 		group.Go(func() { refused = placeAll(during, func() {}, (*order).insist) })
 		for _, p := range patients {
-			w.eventually(fmt.Sprintf("the service meets the node of %s, which is %s", p.chain, p.trouble), func() error { return w.attend(p, brought) })
+			w.eventually(fmt.Sprintf("the service meets the node of %s, which is %s", p.chain, p.trouble), func() error {
+				return w.attend(p, brought)
+			})
 		}
 		group.Wait()
 		w.must(refused)
@@ -49,7 +52,7 @@ func (w *world) faults() {
 	w.paid(orders)
 }
 
-func (w *world) befall(n *network, trouble string) *patient {
+func (w *harness) befall(n *network, trouble string) *patient {
 	w.t.Helper()
 	p := &patient{network: n, trouble: trouble}
 	p.asked, p.failed = w.calls(n)
@@ -57,13 +60,14 @@ func (w *world) befall(n *network, trouble string) *patient {
 	return p
 }
 
-func (w *world) trouble(p *patient, seconds int) {
+func (w *harness) trouble(p *patient, seconds int) {
 	w.t.Helper()
-	w.must(w.box.ask(http.MethodPost, "/fault", map[string]any{"chain": p.chain, "kind": p.trouble, "seconds": seconds}, nil))
+	w.must(w.sandbox.ask(http.MethodPost, "/fault",
+		map[string]any{"chain": p.chain, "kind": p.trouble, "seconds": seconds}, nil))
 }
 
 // calls is how often the service has asked a network's node, and how often in vain.
-func (w *world) calls(n *network) (asked, failed *big.Rat) {
+func (w *harness) calls(n *network) (asked, failed *big.Rat) {
 	w.t.Helper()
 	read := func(name string) *big.Rat {
 		value, err := w.metric(name + `{chain="` + n.chain + `",[^}]*}`)
@@ -77,7 +81,7 @@ func (w *world) calls(n *network) (asked, failed *big.Rat) {
 const enough = 12
 
 // attend ends the trouble of a node once the service has met it, having learnt of no payment.
-func (w *world) attend(p *patient, brought []receipt) error {
+func (w *harness) attend(p *patient, brought []receipt) error {
 	asked, failed := w.calls(p.network)
 	asked.Sub(asked, p.asked)
 	failed.Sub(failed, p.failed)

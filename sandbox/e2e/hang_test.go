@@ -10,8 +10,8 @@ import (
 	"github.com/bursar/bursar/sandbox/patroni"
 )
 
-// PostgreSQL hangs under load: it takes what it is asked and answers nothing. The service says so, loses nothing, and goes on by
-// itself, in the same process, once the database does.
+// PostgreSQL hangs under load: it takes what it is asked and answers nothing. The service says so, loses nothing, and
+// goes on by itself, in the same process, once the database does.
 func TestADatabaseThatHangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("PostgreSQL is left out by -short")
@@ -25,12 +25,12 @@ func TestADatabaseThatHangs(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w := newApart(t, build(t), s.URL())
+	w := newRemoteSigner(t, build(t), s.URL())
 	l := w.load(1)
 	w.loaded(l, 1)
 	s.Pause()
 	w.eventually("the service is not ready", func() error {
-		answer, err := httpClient.Get(w.box.API + "/readyz")
+		answer, err := httpClient.Get(w.sandbox.API + "/readyz")
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// told is what the remote control said before the process was killed.
-type told struct {
+// notified is what the remote control said before the process was killed.
+type notified struct {
 	mu     sync.Mutex
 	list   []receipt
 	enough chan struct{} // closed once there are as many as are wanted
@@ -15,7 +15,7 @@ type told struct {
 
 const manyPayments = 66
 
-func (p *told) add(r receipt) {
+func (p *notified) add(r receipt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.list = append(p.list, r); len(p.list) == manyPayments {
@@ -24,8 +24,8 @@ func (p *told) add(r receipt) {
 }
 
 // killedInBurst ends the process while payments and blocks come in a burst. What was told before is there after.
-func (w *world) killedInBurst() {
-	payments := &told{enough: make(chan struct{})}
+func (w *harness) killedInBurst() {
+	payments := &notified{enough: make(chan struct{})}
 	var group sync.WaitGroup
 	for _, c := range w.currencies {
 		l := w.a.wallet(c)
@@ -47,10 +47,10 @@ func (w *world) killedInBurst() {
 	}
 	select {
 	case <-payments.enough:
-	case <-w.box.ended:
-		w.t.Fatalf("the sandbox has ended: %v\n%s", w.box.err, w.box.log)
+	case <-w.sandbox.ended:
+		w.t.Fatalf("the sandbox has ended: %v\n%s", w.sandbox.err, w.sandbox.log)
 	}
-	w.box.kill()
+	w.sandbox.kill()
 	group.Wait()
 	w.restart()
 	open := 0
@@ -64,7 +64,7 @@ func (w *world) killedInBurst() {
 }
 
 // killedWhileOrdering ends the process while orders come in, and again while they are paid.
-func (w *world) killedWhileOrdering() {
+func (w *harness) killedWhileOrdering() {
 	orders := w.outside("5.5", 1)
 	var answers atomic.Int32
 	enough, done := make(chan struct{}), make(chan struct{})
@@ -77,7 +77,7 @@ func (w *world) killedWhileOrdering() {
 		}, (*order).place)
 	}()
 	<-enough
-	w.box.kill()
+	w.sandbox.kill()
 	<-done
 	w.restart()
 	w.must(placeAll(orders, func() {}, (*order).insist))
@@ -89,7 +89,7 @@ func (w *world) killedWhileOrdering() {
 		}
 		return errors.New("none is")
 	})
-	w.box.kill()
+	w.sandbox.kill()
 	w.restart()
 	w.must(placeAll(orders, func() {}, (*order).insist))
 	w.paid(orders)

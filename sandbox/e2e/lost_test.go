@@ -8,9 +8,9 @@ import (
 	"github.com/bursar/bursar/sandbox/patroni"
 )
 
-// A primary dies with commits that its standby has not: among them that withdrawals were signed and paid. Nothing on Tron would
-// refuse to pay them again. The process that paid them, and one that is started after the promotion, notice what is missing,
-// sign the same transactions again, find them on their chains, and go on.
+// A primary dies with commits that its standby has not: among them that withdrawals were signed and paid. Nothing on
+// Tron would refuse to pay them again. The process that paid them, and one that is started after the promotion, notice
+// what is missing, sign the same transactions again, find them on their chains, and go on.
 func TestAnAsynchronousFailoverPaysNobodyTwice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster of PostgreSQL servers is left out by -short")
@@ -21,14 +21,15 @@ func TestAnAsynchronousFailoverPaysNobodyTwice(t *testing.T) {
 	}
 }
 
-// fewChains are one of each kind that a recovery treats in its own way: with UTXOs, with nonces, and with transactions that expire.
+// fewChains are one of each kind that a recovery treats in its own way: with UTXOs, with nonces, and with transactions
+// that expire.
 const fewChains = "bitcoin,ethereum,tron"
 
 func loseAPayment(t *testing.T, p programs, fresh bool) {
 	c := newCluster(t, patroni.Config{})
-	w := newApartOf(t, p, c.URL(), fewChains)
-	for _, coin := range w.currencies {
-		w.credited(w.bring(coin, payment{w.a.wallet(coin), "35.5"})...)
+	w := newRemoteSignerOf(t, p, c.URL(), fewChains)
+	for _, native := range w.currencies {
+		w.credited(w.bring(native, payment{w.a.wallet(native), "35.5"})...)
 	}
 	w.run("halt", "--all", "--reason", "the standby is to know what waits, and not that it was paid")
 	orders := w.outside("6.25", 1)
@@ -68,9 +69,9 @@ func loseAPayment(t *testing.T, p programs, fresh bool) {
 	w.endCleanly()
 }
 
-// auditRestored is audit for a database that was put back: what it had announced of what it has forgotten is announced again,
-// under another ID.
-func (w *world) auditRestored() {
+// auditRestored is audit for a database that was put back: what it had announced of what it has forgotten is announced
+// again, under another ID.
+func (w *harness) auditRestored() {
 	w.settle()
 	for _, o := range w.orders {
 		w.arrived(o)

@@ -8,12 +8,13 @@ import (
 )
 
 // manners are the ways in which hosted providers and load balancers serve nodes: a service works with all of them.
-var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600", "plan-32601", "too-big", "unbatched", "batch-of-3",
+var manners = []string{"balanced", "flaky", "plan-401", "plan-403", "plan-32600", "plan-32601", "too-big", "unbatched",
+	"batch-of-3",
 	"small-body", "limited", "limited-date"}
 
-// playProviders has payments come in and go out while nodes are served as providers serve them. Nothing of it is waited out:
-// what is paid arrives while it lasts.
-func playProviders(w *world) {
+// playProviders has payments come in and go out while nodes are served as providers serve them. Nothing of it is waited
+// out: what is paid arrives while it lasts.
+func playProviders(w *harness) {
 	w.stock()
 	for round := range manners {
 		w.during(round)
@@ -23,7 +24,7 @@ func playProviders(w *world) {
 }
 
 // stock has more come in than will go out, and waits until tokens lie where they are paid from.
-func (w *world) stock() {
+func (w *harness) stock() {
 	w.t.Helper()
 	var first []receipt
 	for _, c := range w.currencies {
@@ -41,14 +42,15 @@ func (w *world) stock() {
 	}
 }
 
-// during serves every network in a manner, each in another at a time, at all of its endpoints. It is over once payments have come
-// in and gone out in every currency.
-func (w *world) during(round int) {
+// during serves every network in a manner, each in another at a time, at all of its endpoints. It is over once payments
+// have come in and gone out in every currency.
+func (w *harness) during(round int) {
 	w.t.Helper()
 	began := time.Now()
 	set := func(seconds int) {
 		for i, n := range w.networks() {
-			w.must(w.box.ask(http.MethodPost, "/fault", map[string]any{"chain": n.chain, "kind": manners[(i+round)%len(manners)], "seconds": seconds}, nil))
+			w.must(w.sandbox.ask(http.MethodPost, "/fault",
+				map[string]any{"chain": n.chain, "kind": manners[(i+round)%len(manners)], "seconds": seconds}, nil))
 		}
 	}
 	set(3600)

@@ -56,7 +56,8 @@ func rpc(url, method string, out any, params ...any) error {
 		Result json.RawMessage
 		Error  *rpcError
 	}
-	if err := post(url, map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, &whole); err != nil {
+	if err := post(url, map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params},
+		&whole); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	if whole.Error != nil {
@@ -65,8 +66,8 @@ func rpc(url, method string, out any, params ...any) error {
 	return json.Unmarshal(whole.Result, out)
 }
 
-// absent are the codes with which a Solana node says that a slot has no block: it was skipped, or it is the newest, of which
-// nothing is told yet and which holds nothing of ours once everything is settled.
+// absent are the codes with which a Solana node says that a slot has no block: it was skipped, or it is the newest, of
+// which nothing is told yet and which holds nothing of ours once everything is settled.
 var absent = map[int]bool{-32004: true, -32007: true, -32009: true}
 
 func isAbsent(err error) bool {

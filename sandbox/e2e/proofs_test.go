@@ -7,11 +7,12 @@ import (
 	"net/http"
 )
 
-// announced checks that every credit, and every reversal, of an account reached the hook: at least once, under one id for each
-// of them, always in the same words, and signed; and that nothing else did.
-func (w *world) announced(h history) {
+// announced checks that every credit, and every reversal, of an account reached the hook: at least once, under one id
+// for each of them, always in the same words, and signed; and that nothing else did.
+func (w *harness) announced(h history) {
 	w.t.Helper()
-	credits, reversals := map[string]map[string]bool{}, map[string]map[string]bool{} // ids of events that were taken, by deposit
+	credits, reversals := map[string]map[string]bool{},
+		map[string]map[string]bool{} // ids of events that were taken, by deposit
 	words := map[string][]byte{}
 	for _, d := range w.hook.taken() {
 		e := d.event.Response.Webhook
@@ -45,7 +46,8 @@ func (w *world) announced(h history) {
 			standing = 1
 		}
 		if got, want := len(credits[d.DepositID]), len(reversals[d.DepositID])+standing; got != want {
-			w.t.Errorf("deposit %s of %s %s, %s, was announced as %d credits and %d reversals", d.DepositID, d.Amount, d.Currency, d.Status, got, want-standing)
+			w.t.Errorf("deposit %s of %s %s, %s, was announced as %d credits and %d reversals", d.DepositID, d.Amount,
+				d.Currency, d.Status, got, want-standing)
 		}
 		delete(credits, d.DepositID)
 	}
@@ -55,7 +57,7 @@ func (w *world) announced(h history) {
 }
 
 // repeated checks that the receiver's failures were made good: whatever it refused at first was told again.
-func (w *world) repeated() {
+func (w *harness) repeated() {
 	w.t.Helper()
 	again := 0
 	for _, tries := range w.hook.attempts() {
@@ -68,9 +70,9 @@ func (w *world) repeated() {
 	}
 }
 
-// solvent compares a network with the books: what lies at our addresses is the customers', the operator's capital, the fees
-// that were taken less those that the network took, and what is nobody's; and the service says the same.
-func (w *world) solvent(n *network, owed map[*currency]*big.Int, lines map[string]reconciled) {
+// solvent compares a network with the books: what lies at our addresses is the customers', the operator's capital, the
+// fees that were taken less those that the network took, and what is nobody's; and the service says the same.
+func (w *harness) solvent(n *network, owed map[*currency]*big.Int, lines map[string]reconciled) {
 	w.t.Helper()
 	view := w.view(n)
 	ours := map[string]bool{view.Hot: true}
@@ -102,12 +104,13 @@ func (w *world) solvent(n *network, owed map[*currency]*big.Int, lines map[strin
 		if c.units(l.Custody).Cmp(lies) != 0 || c.units(l.OnChain).Cmp(lies) != 0 || c.units(l.Liabilities).Cmp(owes) != 0 {
 			w.t.Errorf("%s: the service says %+v; %v lie on the chain, %v are owed", c.code, l, lies, owes)
 		}
-		w.t.Logf("%-10s %v units at %d addresses, as in the books; the network took %v, customers paid %v", c.code, lies, len(ours), took, taken)
+		w.t.Logf("%-10s %v units at %d addresses, as in the books; the network took %v, customers paid %v", c.code, lies,
+			len(ours), took, taken)
 	}
 }
 
 // feesTaken is what customers paid for their withdrawals.
-func (w *world) feesTaken(c *currency) *big.Int {
+func (w *harness) feesTaken(c *currency) *big.Int {
 	w.t.Helper()
 	sum := new(big.Int)
 	for _, o := range w.orders {
@@ -121,7 +124,7 @@ func (w *world) feesTaken(c *currency) *big.Int {
 }
 
 // networkFees asks the node, as any client would, what transactions from our addresses have cost.
-func (w *world) networkFees(n *network, height uint64, ours map[string]bool) (*big.Int, error) {
+func (w *harness) networkFees(n *network, height uint64, ours map[string]bool) (*big.Int, error) {
 	sum := new(big.Int)
 	for at := uint64(1); at <= height; at++ {
 		fees, err := n.node.fees(w.rpc(n), at, ours)

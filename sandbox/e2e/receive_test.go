@@ -8,7 +8,7 @@ import (
 )
 
 // bring pays wallets, in one transaction where the network can, else in several, and returns what each should receive.
-func (w *world) bring(c *currency, payments ...payment) []receipt {
+func (w *harness) bring(c *currency, payments ...payment) []receipt {
 	w.t.Helper()
 	var hash string
 	var list []receipt
@@ -59,7 +59,7 @@ func exact(c *currency, amount *big.Int) string {
 
 // receive pays wallets of two accounts, several times at once and several times in one transaction, and follows the
 // payments from their first block to their webhooks, which the receiver refuses at first.
-func (w *world) receive() {
+func (w *harness) receive() {
 	w.blocks("manual")
 	var all []receipt
 	others := map[*currency]receipt{}
@@ -102,7 +102,7 @@ func (w *world) receive() {
 }
 
 // sees checks that an account that asks about a transaction is told of its own part.
-func (w *world) sees(a *account, r receipt) {
+func (w *harness) sees(a *account, r receipt) {
 	w.t.Helper()
 	var found struct {
 		Deposit  deposit
@@ -115,7 +115,7 @@ func (w *world) sees(a *account, r receipt) {
 }
 
 // belowMinimum pays less than is credited: it is recorded, and no more.
-func (w *world) belowMinimum() {
+func (w *harness) belowMinimum() {
 	w.blocks("manual")
 	var list []receipt
 	for _, c := range w.currencies {
@@ -131,16 +131,16 @@ func (w *world) belowMinimum() {
 	after, err := w.b.balances()
 	w.must(err)
 	for _, r := range list {
-		if before.Balance[r.code] != after.Balance[r.code] || r.account.told("deposit", r.of(r.hash, "")) == nil {
+		if before.Balance[r.code] != after.Balance[r.code] || r.account.notified("deposit", r.of(r.hash, "")) == nil {
 			w.t.Errorf("%s below the minimum: the balance %s became %s", r.code, before.Balance[r.code], after.Balance[r.code])
 		}
 	}
 	w.blocks("auto")
 }
 
-// misdirected pays addresses of ours in ways that fit no wallet: without a tag or with an unknown one where wallets share
-// an address, and the network's coin to a wallet of a token. It is kept for the operator.
-func (w *world) misdirected() {
+// misdirected pays addresses of ours in ways that fit no wallet: without a tag or with an unknown one where wallets
+// share an address, and the network's coin to a wallet of a token. It is kept for the operator.
+func (w *harness) misdirected() {
 	w.blocks("manual")
 	for _, c := range w.currencies {
 		var shares []share
@@ -150,7 +150,7 @@ func (w *world) misdirected() {
 			shares = []share{{address, "6.5"}, {address + ":4000000000", "2.25"}}
 		}
 		if c.token {
-			paid, shares = w.coin(c.network), []share{{w.a.wallet(c).Address, "1.75"}}
+			paid, shares = w.native(c.network), []share{{w.a.wallet(c).Address, "1.75"}}
 		}
 		for _, s := range shares {
 			w.pay(paid, s)
@@ -180,8 +180,9 @@ const chargeLife = time.Minute
 // blockTime is how much earlier than it is a block may say that it is: chains count in seconds.
 const blockTime = 2 * time.Second
 
-// charges asks for an amount in every currency and gets it, and then more; and makes the charges that will be paid late.
-func (w *world) charges() {
+// charges asks for an amount in every currency and gets it, and then more; and makes the charges that will be paid
+// late.
+func (w *harness) charges() {
 	w.blocks("manual")
 	var open []charge
 	first, again := map[*currency]string{}, map[*currency]string{}
@@ -194,7 +195,7 @@ func (w *world) charges() {
 	w.mine(untilFinal)
 	for _, k := range open {
 		w.eventually("the charge of "+k.code+" is paid", func() error {
-			return w.a.told("paid", func(e event) bool {
+			return w.a.notified("paid", func(e event) bool {
 				charged := e.Response.Webhook.Charge
 				return charged != nil && charged.ChargeID == k.ChargeID && k.of(first[k.currency], "7.25")(e)
 			})
@@ -212,17 +213,17 @@ func (w *world) charges() {
 }
 
 // extra waits for the webhook of money that came to a charge without paying it.
-func (w *world) extra(k charge, hash, amount string) {
+func (w *harness) extra(k charge, hash, amount string) {
 	w.t.Helper()
 	w.eventually("money that a charge did not need is credited in "+k.code, func() error {
-		return w.a.told("deposit", func(e event) bool {
+		return w.a.notified("deposit", func(e event) bool {
 			return e.Response.Webhook.Type == "charge" && k.of(hash, amount)(e)
 		})
 	})
 }
 
 // lateCharges pays charges that have expired: they stay unpaid, and the money is credited all the same.
-func (w *world) lateCharges() {
+func (w *harness) lateCharges() {
 	paid := map[*currency]string{}
 	for _, k := range w.late {
 		w.eventually("the charge of "+k.code+" expires", func() error {
@@ -244,7 +245,7 @@ func (w *world) lateCharges() {
 }
 
 // internal withdraws to a wallet of another account: no chain is involved.
-func (w *world) internal() {
+func (w *harness) internal() {
 	for _, c := range w.currencies {
 		l, before := w.b.wallet(c), w.b.balance(c)
 		o := w.order(w.a, c, "5.25", l.Address)
@@ -264,7 +265,7 @@ func (w *world) internal() {
 }
 
 // unmovable orders what no chain can pay: it is refused and changes nothing.
-func (w *world) unmovable() {
+func (w *harness) unmovable() {
 	for _, c := range w.currencies {
 		before := w.a.balance(c)
 		for _, address := range []string{"nowhere", ""} {

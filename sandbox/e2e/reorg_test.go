@@ -13,9 +13,9 @@ type taken struct {
 	raw json.RawMessage
 }
 
-// takeBack replaces the newest blocks of the payments' networks by others without the payments, and without what else is
-// to be dropped.
-func (w *world) takeBack(depth func(*network) int, drop map[*network][]string, payments ...receipt) []taken {
+// takeBack replaces the newest blocks of the payments' networks by others without the payments, and without what else
+// is to be dropped.
+func (w *harness) takeBack(depth func(*network) int, drop map[*network][]string, payments ...receipt) []taken {
 	w.t.Helper()
 	var list []taken
 	for _, r := range payments {
@@ -31,7 +31,7 @@ func (w *world) takeBack(depth func(*network) int, drop map[*network][]string, p
 }
 
 // resend has the payments sent again by anyone who sent them.
-func (w *world) resend(payments ...taken) {
+func (w *harness) resend(payments ...taken) {
 	w.t.Helper()
 	for _, p := range payments {
 		w.must(p.node.send(w.rpc(p.network), p.raw))
@@ -49,9 +49,9 @@ func receipts(list []taken) []receipt {
 // forks is how deep a network can be reorganised below what is final.
 func forks(n *network) int { return n.forks }
 
-// reorganise replaces blocks before finality: one payment stays and only its block changes, one is reorged out and comes
-// back later, and one never comes back.
-func (w *world) reorganise() {
+// reorganise replaces blocks before finality: one payment stays and only its block changes, one is reorged out and
+// comes back later, and one never comes back.
+func (w *harness) reorganise() {
 	w.blocks("manual")
 	list := w.that(func(c *currency) bool { return c.forks > 0 })
 	before := map[*currency]*big.Int{}
@@ -78,7 +78,8 @@ func (w *world) reorganise() {
 	w.credited(back...)
 	for i, d := range w.shown(append(append([]receipt{}, kept...), back...)) {
 		if before := first[i]; before.DepositID != d.DepositID || i >= len(first)/2 && before.BlockHeight >= d.BlockHeight {
-			w.t.Errorf("%s: the deposit %s of block %d became %s of block %d", d.Currency, before.DepositID, before.BlockHeight, d.DepositID, d.BlockHeight)
+			w.t.Errorf("%s: the deposit %s of block %d became %s of block %d", d.Currency, before.DepositID, before.BlockHeight,
+				d.DepositID, d.BlockHeight)
 		}
 	}
 	for _, c := range list {
@@ -88,7 +89,7 @@ func (w *world) reorganise() {
 	}
 	for _, r := range gone {
 		w.settled(r.seen("orphaned"), r)
-		if r.account.told("deposit", r.of(r.hash, "")) == nil {
+		if r.account.notified("deposit", r.of(r.hash, "")) == nil {
 			w.t.Errorf("%s: a payment that left the chain was announced", r.code)
 		}
 	}
@@ -97,7 +98,7 @@ func (w *world) reorganise() {
 }
 
 // shown are the deposits of receipts, where they are seen before they are final.
-func (w *world) shown(list []receipt) []deposit {
+func (w *harness) shown(list []receipt) []deposit {
 	w.t.Helper()
 	var all []deposit
 	for _, r := range list {
@@ -112,13 +113,13 @@ func (w *world) shown(list []receipt) []deposit {
 }
 
 // limits checks that no chain is reorganised further than the real one can be.
-func (w *world) limits() {
+func (w *harness) limits() {
 	w.t.Helper()
 	for _, n := range w.networks() {
 		if n.reverses {
 			continue
 		}
-		if w.box.ask(http.MethodPost, "/reorg", map[string]any{"chain": n.chain, "depth": n.forks + 1}, nil) == nil {
+		if w.sandbox.ask(http.MethodPost, "/reorg", map[string]any{"chain": n.chain, "depth": n.forks + 1}, nil) == nil {
 			w.t.Errorf("%d blocks of %s were replaced", n.forks+1, n.chain)
 		}
 	}
@@ -136,7 +137,7 @@ func (r receipt) seen(status string) string {
 func past(*network) int { return untilFinal }
 
 // reversible are new wallets of the third account, one for each currency whose network can take credits back.
-func (w *world) reversible() []wallet {
+func (w *harness) reversible() []wallet {
 	w.t.Helper()
 	var list []wallet
 	for _, c := range w.that(func(c *currency) bool { return c.reverses }) {
@@ -146,7 +147,7 @@ func (w *world) reversible() []wallet {
 }
 
 // credit pays an amount to each wallet and waits until it is credited.
-func (w *world) credit(amount string, wallets []wallet) []receipt {
+func (w *harness) credit(amount string, wallets []wallet) []receipt {
 	w.t.Helper()
 	var list []receipt
 	for _, l := range wallets {
@@ -158,28 +159,30 @@ func (w *world) credit(amount string, wallets []wallet) []receipt {
 }
 
 // reversed waits until the credits are gone and everybody knows, and checks that the account may not withdraw.
-func (w *world) reversed(list []taken) {
+func (w *harness) reversed(list []taken) {
 	w.t.Helper()
 	w.settled("reversed", receipts(list)...)
 	for _, p := range list {
-		w.eventually("webhook of a reversal of "+p.code, func() error { return w.c.told("deposit_reversed", p.of(p.hash, p.amounts[0])) })
+		w.eventually("webhook of a reversal of "+p.code, func() error {
+			return w.c.notified("deposit_reversed", p.of(p.hash, p.amounts[0]))
+		})
 	}
 	w.frozen()
 }
 
 // frozen checks that the third account may withdraw nothing, of whatever currency.
-func (w *world) frozen() {
+func (w *harness) frozen() {
 	w.t.Helper()
 	for _, c := range w.currencies {
-		if err := w.draft(w.c, c, "5.25", w.outsider(c)).place(); !isCode(err, "withdrawals_frozen") {
+		if err := w.request(w.c, c, "5.25", w.outsider(c)).place(); !isCode(err, "withdrawals_frozen") {
 			w.t.Errorf("withdrawal of %s from a frozen account: %v", c.code, err)
 		}
 	}
 }
 
-// reverseAndReturn takes credited payments off their chains after most of the money has been spent: the account is below
-// zero and may not withdraw. Once every one of them has come back it may again, by itself.
-func (w *world) reverseAndReturn() {
+// reverseAndReturn takes credited payments off their chains after most of the money has been spent: the account is
+// below zero and may not withdraw. Once every one of them has come back it may again, by itself.
+func (w *harness) reverseAndReturn() {
 	w.blocks("manual")
 	list := w.credit("8.5", w.reversible())
 	for _, r := range list {
@@ -205,7 +208,7 @@ func (w *world) reverseAndReturn() {
 }
 
 // withdrawable pays an outsider in each currency from the third account.
-func (w *world) withdrawable(list []receipt, amount string) {
+func (w *harness) withdrawable(list []receipt, amount string) {
 	w.t.Helper()
 	var orders []*order
 	for _, r := range list {
@@ -217,8 +220,9 @@ func (w *world) withdrawable(list []receipt, amount string) {
 }
 
 // reverseForGood takes credited payments off their chains, and they do not come back: the operator allows withdrawals
-// again, of what came to the same wallets by another payment. Withdrawals that were settled leave the chains too and are sent again.
-func (w *world) reverseForGood() {
+// again, of what came to the same wallets by another payment. Withdrawals that were settled leave the chains too and
+// are sent again.
+func (w *harness) reverseForGood() {
 	w.blocks("manual")
 	orders, wallets := w.underWay("5.75"), w.reversible()
 	list := w.credit("3.5", wallets)
@@ -247,7 +251,7 @@ func (w *world) reverseForGood() {
 }
 
 // underWay orders a withdrawal of each currency whose network can take it back, and waits until it is sent.
-func (w *world) underWay(amount string) []*order {
+func (w *harness) underWay(amount string) []*order {
 	w.t.Helper()
 	var orders []*order
 	for _, c := range w.that(func(c *currency) bool { return c.reverses }) {

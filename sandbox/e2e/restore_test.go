@@ -5,19 +5,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
-// A database that is put back pays nobody twice, on any chain: it was copied while a withdrawal waited in every currency, they
-// were paid after that, and after the restore they are recognised on their chains and confirmed. Wallets that were given out
-// after the backup are given to nobody else, and what is paid to them is found.
+// A database that is put back pays nobody twice, on any chain: it was copied while a withdrawal waited in every
+// currency, they were paid after that, and after the restore they are recognised on their chains and confirmed. Wallets
+// that were given out after the backup are given to nobody else, and what is paid to them is found.
 func TestARestoredSandbox(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")
 	}
 	t.Parallel()
-	w := newWorld(t, build(t), "", 1)
+	w := newHarness(t, build(t), "", 1)
 	w.receive()
 	w.settle()
 	w.run("halt", "--all", "--reason", "a backup is made with what waits")
@@ -62,7 +61,7 @@ func TestARestoredSandbox(t *testing.T) {
 }
 
 // replace puts a database in the place of the sandbox's, which has ended.
-func (w *world) replace(backup []byte) {
+func (w *harness) replace(backup []byte) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, "bursar.db")
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
@@ -85,25 +84,7 @@ type unclear struct {
 	Paid, Candidates []string
 }
 
-// released waits until no chain recovers. Where only the time is waited for in which something might still come into a block,
-// an operator who knows that nothing will releases the chain.
-func (w *world) released() {
-	w.t.Helper()
-	w.eventually("no chain recovers", func() error {
-		found := w.recoveries()
-		for _, r := range found.Chains {
-			if strings.Contains(r.WaitsFor, "block") {
-				w.run("recovery", "release", r.Chain)
-			}
-		}
-		if len(found.Chains)+len(found.Items) > 0 {
-			return fmt.Errorf("%+v", found)
-		}
-		return nil
-	})
-}
-
-func (w *world) recoveries() (found recoveries) {
+func (w *harness) recoveries() (found recoveries) {
 	w.t.Helper()
 	w.must(found.read(w.run("recovery", "status", "--json")))
 	return found

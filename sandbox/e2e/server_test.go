@@ -23,14 +23,15 @@ type server struct {
 	err     error         // of its end
 }
 
-// newApart is a world whose service is a process of its own: it is started, and ready.
-func newApart(t *testing.T, p programs, database string) *world {
-	return newApartOf(t, p, database, "")
+// newRemoteSigner is a world whose service is a process of its own: it is started, and ready.
+func newRemoteSigner(t *testing.T, p programs, database string) *harness {
+	return newRemoteSignerOf(t, p, database, "")
 }
 
-// newApartOf is newApart with some of the chains, and with more of an environment.
-func newApartOf(t *testing.T, p programs, database, chains string, environment ...string) *world {
-	w := newWorldOf(t, &world{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains, listen: freePort(t), admin: freePort(t),
+// newRemoteSignerOf is newApart with some of the chains, and with more of an environment.
+func newRemoteSignerOf(t *testing.T, p programs, database, chains string, environment ...string) *harness {
+	w := newWorldOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: 1, chains: chains,
+		listen: freePort(t), admin: freePort(t),
 		environment: environment})
 	w.serve()
 	w.ready()
@@ -48,17 +49,18 @@ func freePort(t *testing.T) string {
 }
 
 // serve starts the service's process and does not wait for it.
-func (w *world) serve() {
+func (w *harness) serve() {
 	w.t.Helper()
 	w.server = w.serveWith(w.environment)
 	w.t.Cleanup(w.server.kill)
 }
 
 // serveWith starts a process of the service with more of an environment.
-func (w *world) serveWith(environment []string) *server {
+func (w *harness) serveWith(environment []string) *server {
 	w.t.Helper()
 	command := exec.Command(w.programs.bursar, "serve", "--config", filepath.Join(w.dir, "bursar.yaml"))
-	command.Env = append(append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase")), environment...)
+	command.Env = append(append(os.Environ(), "BURSAR_PASSPHRASE_FILE="+filepath.Join(w.dir, "passphrase")),
+		environment...)
 	s := &server{command: command, log: &tail{}, ended: make(chan struct{})}
 	out, err := command.StderrPipe()
 	w.must(err)
@@ -93,10 +95,10 @@ func (s *server) stop() error {
 }
 
 // ready waits until the service answers that it is.
-func (w *world) ready() {
+func (w *harness) ready() {
 	w.t.Helper()
 	w.eventually("the service is ready", func() error {
-		answer, err := httpClient.Get(w.box.API + "/readyz")
+		answer, err := httpClient.Get(w.sandbox.API + "/readyz")
 		if err != nil {
 			return err
 		}

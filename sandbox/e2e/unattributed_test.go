@@ -9,8 +9,9 @@ import (
 	"github.com/bursar/bursar/store/storetest"
 )
 
-// Money that misses its wallet: XRP without a tag and with a wrong one, and a token at the address of another currency's
-// wallet. The operator decides with the command while the service runs, and the books equal the chains in the end.
+// Money that misses its wallet: XRP without a tag and with a wrong one, and a token at the address of another
+// currency's wallet. The operator decides with the command while the service runs, and the books equal the chains in
+// the end.
 func TestUnattributed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the sandbox as a process is left out by -short")
@@ -18,16 +19,16 @@ func TestUnattributed(t *testing.T) {
 	p := build(t)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		playUnattributed(newWorld(t, p, "", 1))
+		runUnattributed(newHarness(t, p, "", 1))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		playUnattributed(newWorld(t, p, storetest.Postgres(t), 1))
+		runUnattributed(newHarness(t, p, storetest.Postgres(t), 1))
 	})
 }
 
-// undecided is a line of `bursar unattributed list`.
-type undecided struct {
+// unattributed is a line of `bursar unattributed list`.
+type unattributed struct {
 	DepositID, Chain, Currency, Amount, Address, HashID, Status, Why string
 	WalletAtAddress                                                  *struct{ WalletID, AccountID, Currency string }
 	Decision                                                         *struct {
@@ -36,7 +37,7 @@ type undecided struct {
 	}
 }
 
-func playUnattributed(w *world) {
+func runUnattributed(w *harness) {
 	xrp, matic, usdt := w.a.wallet(w.named("XRP")), w.a.wallet(w.named("MATIC")), w.a.wallet(w.named("USDT-MATIC"))
 	hot := w.view(xrp.network).Hot
 	untagged := w.astray(w.pay(xrp.currency, share{hot, "25.5"}))
@@ -44,14 +45,16 @@ func playUnattributed(w *world) {
 	token := w.astray(w.pay(usdt.currency, share{matic.Address, "12.5"}))
 	spare := w.astray(w.pay(usdt.currency, share{matic.Address, "7.25"}))
 	little := w.astray(w.pay(xrp.currency, share{hot, "0.75"}))
-	if !strings.Contains(unknown.Why, "tag") || token.WalletAtAddress == nil || token.WalletAtAddress.WalletID != matic.WalletID {
+	if !strings.Contains(unknown.Why, "tag") || token.WalletAtAddress == nil ||
+		token.WalletAtAddress.WalletID != matic.WalletID {
 		w.t.Errorf("it is said why: %+v and %+v", unknown, token)
 	}
 	w.keepCapital(xrp.currency)
 	w.refused("is of XRP and the deposit of USDT-MATIC", "assign", token.DepositID, "--wallet", xrp.WalletID)
 	w.refused("is our own", "return", unknown.DepositID, "--to", xrp.Address)
 	w.refused("not a payable address", "return", unknown.DepositID, "--to", matic.Address)
-	w.refused("cannot be paid back there", "return", little.DepositID, "--to", w.outsider(xrp.currency)) // less than a new account's reserve
+	w.refused("cannot be paid back there", "return", little.DepositID, "--to",
+		w.outsider(xrp.currency)) // less than a new account's reserve
 	w.refused("cannot be paid back there", "return", spare.DepositID, "--to", "0x0000000000000000000000000000000000000000")
 	w.run("unattributed", "keep", little.DepositID)
 	w.run("unattributed", "assign", untagged.DepositID, "--wallet", xrp.WalletID, "--note", "forgot the tag")
@@ -61,7 +64,7 @@ func playUnattributed(w *world) {
 	toXRP, toUSDT := w.outsider(xrp.currency), w.outsider(usdt.currency)
 	w.run("unattributed", "return", unknown.DepositID, "--to", toXRP, "--to-memo", "77", "--note", "wrong tag")
 	w.run("unattributed", "return", spare.DepositID, "--to", toUSDT)
-	w.box.kill() // while it pays
+	w.sandbox.kill() // while it pays
 	w.restart()
 	for _, id := range []string{untagged.DepositID, unknown.DepositID} {
 		w.refused("it is decided already", "assign", id, "--account", w.b.AccountID)
@@ -80,15 +83,15 @@ func playUnattributed(w *world) {
 	if left := w.list(); len(left) != 0 {
 		w.t.Errorf("undecided are %+v", left)
 	}
-	w.toldOnce(untagged.HashID)
+	w.notifiedOnce(untagged.HashID)
 	w.settled("confirmed", assigned)
 	w.reconciled()
-	w.examined()
+	w.healthOf()
 	w.endCleanly()
 }
 
 // named is the currency of a code.
-func (w *world) named(code string) *currency {
+func (w *harness) named(code string) *currency {
 	for _, c := range w.currencies {
 		if c.code == code {
 			return c
@@ -99,23 +102,23 @@ func (w *world) named(code string) *currency {
 }
 
 // list runs `bursar unattributed list`.
-func (w *world) list(flags ...string) (lines []undecided) {
+func (w *harness) list(flags ...string) (lines []unattributed) {
 	w.t.Helper()
 	w.must(json.Unmarshal(w.run(append([]string{"unattributed", "list", "--json"}, flags...)...), &lines))
 	return lines
 }
 
-func (w *world) listed(hash string) (undecided, error) {
+func (w *harness) listed(hash string) (unattributed, error) {
 	for _, l := range w.list("--all") {
 		if l.HashID == hash {
 			return l, nil
 		}
 	}
-	return undecided{}, fmt.Errorf("transaction %s is not in the list", hash)
+	return unattributed{}, fmt.Errorf("transaction %s is not in the list", hash)
 }
 
 // astray waits until what a transaction brought can be decided.
-func (w *world) astray(hash string) (found undecided) {
+func (w *harness) astray(hash string) (found unattributed) {
 	w.t.Helper()
 	w.eventually("unattributed value is final", func() (err error) {
 		found, err = w.listed(hash)
@@ -128,7 +131,7 @@ func (w *world) astray(hash string) (found undecided) {
 }
 
 // keepCapital keeps the operator's own XRP, which comes without a tag.
-func (w *world) keepCapital(c *currency) {
+func (w *harness) keepCapital(c *currency) {
 	w.t.Helper()
 	kept := 0
 	for _, l := range w.list() {
@@ -143,15 +146,16 @@ func (w *world) keepCapital(c *currency) {
 }
 
 // refused runs a decision that must fail with an explanation.
-func (w *world) refused(explanation string, args ...string) {
+func (w *harness) refused(explanation string, args ...string) {
 	w.t.Helper()
-	if _, err := w.try(append([]string{"unattributed"}, args...)...); err == nil || !strings.Contains(err.Error(), explanation) {
+	if _, err := w.try(append([]string{"unattributed"}, args...)...); err == nil ||
+		!strings.Contains(err.Error(), explanation) {
 		w.t.Errorf("bursar unattributed %v: %v; wanted %q", args, err, explanation)
 	}
 }
 
 // wantReturned waits until a return is final, and holds what was paid and kept for fees against what came.
-func (w *world) wantReturned(c *currency, l undecided, to, came string) {
+func (w *harness) wantReturned(c *currency, l unattributed, to, came string) {
 	w.t.Helper()
 	w.eventually("return is done", func() (err error) {
 		l, err = w.listed(l.HashID)
@@ -160,8 +164,10 @@ func (w *world) wantReturned(c *currency, l undecided, to, came string) {
 		}
 		return err
 	})
-	if c.sum(*l.Decision.Amount, *l.Decision.Fee).Cmp(c.units(came)) != 0 || *l.Decision.To != to || l.Decision.HashID == nil {
-		w.t.Errorf("of %s %s came back %s, and %s was kept, at %s", came, l.Currency, *l.Decision.Amount, *l.Decision.Fee, *l.Decision.To)
+	if c.sum(*l.Decision.Amount, *l.Decision.Fee).Cmp(c.units(came)) != 0 || *l.Decision.To != to ||
+		l.Decision.HashID == nil {
+		w.t.Errorf("of %s %s came back %s, and %s was kept, at %s", came, l.Currency, *l.Decision.Amount, *l.Decision.Fee,
+			*l.Decision.To)
 	}
 	if err := w.holds(c, to, *l.Decision.Amount); err != nil {
 		w.t.Error(err)
@@ -169,15 +175,15 @@ func (w *world) wantReturned(c *currency, l undecided, to, came string) {
 }
 
 // holds compares what the chain says that an address holds.
-func (w *world) holds(c *currency, address, want string) error {
+func (w *harness) holds(c *currency, address, want string) error {
 	if held := w.onChain(c, address); held.Cmp(c.units(want)) != 0 {
 		return fmt.Errorf("%s holds %v units of %s, want %s %s", address, held, c.code, want, c.code)
 	}
 	return nil
 }
 
-// toldOnce checks that a deposit was announced under one id, however often it was sent.
-func (w *world) toldOnce(hash string) {
+// notifiedOnce checks that a deposit was announced under one id, however often it was sent.
+func (w *harness) notifiedOnce(hash string) {
 	w.t.Helper()
 	ids := map[string]bool{}
 	for _, d := range w.hook.taken() {
@@ -191,7 +197,7 @@ func (w *world) toldOnce(hash string) {
 }
 
 // reconciled waits until the books equal the chains and nothing waits to be booked.
-func (w *world) reconciled() {
+func (w *harness) reconciled() {
 	w.t.Helper()
 	w.eventually("the books equal the chains", func() error {
 		var lines []struct{ Currency, Unbooked, Unsettled, Missing, Surplus string }

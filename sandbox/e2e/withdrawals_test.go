@@ -20,18 +20,19 @@ type order struct {
 	id string
 }
 
-// draft notes a withdrawal that may be refused; place asks for it.
-func (w *world) draft(a *account, c *currency, amount, address string) *order {
+// request notes a withdrawal that may be refused; place asks for it.
+func (w *harness) request(a *account, c *currency, amount, address string) *order {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drafts++
 	inside := slices.Contains(w.ours[c.network], base(address))
-	return &order{account: a, key: fmt.Sprintf("order-%d", w.drafts), currency: c, amount: amount, address: address, inside: inside}
+	return &order{account: a, key: fmt.Sprintf("order-%d", w.drafts), currency: c, amount: amount, address: address,
+		inside: inside}
 }
 
 // order notes a withdrawal that must be paid.
-func (w *world) order(a *account, c *currency, amount, address string) *order {
-	o := w.draft(a, c, amount, address)
+func (w *harness) order(a *account, c *currency, amount, address string) *order {
+	o := w.request(a, c, amount, address)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.orders = append(w.orders, o)
@@ -41,7 +42,8 @@ func (w *world) order(a *account, c *currency, amount, address string) *order {
 // place asks for the withdrawal. All answers ever given must name the same one.
 func (o *order) place() error {
 	var made struct{ Withdrawal withdrawal }
-	err := o.account.call(http.MethodPost, "account/withdraw", params{"currency": o.code, "amount": o.amount, "address": o.address},
+	err := o.account.call(http.MethodPost, "account/withdraw",
+		params{"currency": o.code, "amount": o.amount, "address": o.address},
 		map[string]string{"X-API-SECRET": o.account.APISecret, "Idempotency-Key": o.key}, &made)
 	if err != nil {
 		return err
@@ -76,7 +78,7 @@ func (o *order) insist() (err error) {
 }
 
 // outside makes as many orders to new outsiders in every currency.
-func (w *world) outside(amount string, count int) []*order {
+func (w *harness) outside(amount string, count int) []*order {
 	w.t.Helper()
 	var list []*order
 	for _, c := range w.currencies {
@@ -90,7 +92,8 @@ func (w *world) outside(amount string, count int) []*order {
 // copies is how often each order is sent at the same time, as by an impatient client.
 const copies = 3
 
-// placeAll sends all orders at once, each several times, and calls answered after each success. It returns what went wrong.
+// placeAll sends all orders at once, each several times, and calls answered after each success. It returns what went
+// wrong.
 func placeAll(orders []*order, answered func(), place func(*order) error) error {
 	var group sync.WaitGroup
 	errs := make([]error, len(orders)*copies)
@@ -106,7 +109,7 @@ func placeAll(orders []*order, answered func(), place func(*order) error) error 
 }
 
 // paid waits until all orders are confirmed.
-func (w *world) paid(orders []*order) {
+func (w *harness) paid(orders []*order) {
 	w.t.Helper()
 	for _, o := range orders {
 		w.eventually("withdrawal of "+o.code+" is confirmed", func() error {
@@ -121,7 +124,7 @@ func (w *world) paid(orders []*order) {
 
 // withdraw pays outsiders in all currencies, while what pays them is still collected and another account tries to spend
 // more than it has.
-func (w *world) withdraw() {
+func (w *harness) withdraw() {
 	orders := w.outside("6.25", 2)
 	greedy := w.overdraw()
 	var group sync.WaitGroup
@@ -139,20 +142,20 @@ func (w *world) withdraw() {
 }
 
 // overdraw drafts orders of the second account of which it can pay one in each currency.
-func (w *world) overdraw() map[*currency][]*order {
+func (w *harness) overdraw() map[*currency][]*order {
 	w.t.Helper()
 	drafts := map[*currency][]*order{}
 	for _, c := range w.currencies {
 		most := new(big.Int).Quo(new(big.Int).Mul(w.b.balance(c), big.NewInt(6)), big.NewInt(10))
 		for range 4 {
-			drafts[c] = append(drafts[c], w.draft(w.b, c, c.floor(most), w.outsider(c)))
+			drafts[c] = append(drafts[c], w.request(w.b, c, c.floor(most), w.outsider(c)))
 		}
 	}
 	return drafts
 }
 
 // oneOf places drafts at the same time: one is taken, and the others are refused.
-func (w *world) oneOf(drafts []*order) {
+func (w *harness) oneOf(drafts []*order) {
 	var group sync.WaitGroup
 	errs := make([]error, len(drafts))
 	for i, o := range drafts {

@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// lags are how many changes of the chain the nodes behind a load balancer lag behind it. The last one lags further than the
-// chain takes to make a block final, so that the balancer tells of a final block above the newest one.
+// lags are how many changes of the chain the nodes behind a load balancer lag behind it. The last one lags further than
+// the chain takes to make a block final, so that the balancer tells of a final block above the newest one.
 var lags = []int{0, 1, 5}
 
-// balanced is a load balancer: each request is answered by another node than the one before, of which some lag behind. What
-// is sent to it reaches the chain through any of them.
+// balanced is a load balancer: each request is answered by another node than the one before, of which some lag behind.
+// What is sent to it reaches the chain through any of them.
 type balanced struct {
 	node   http.Handler
 	freeze Freezer

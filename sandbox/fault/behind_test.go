@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bursar/bursar/sandbox/bitcoin"
-	"github.com/bursar/bursar/sandbox/ethereum"
 	"github.com/bursar/bursar/sandbox/fault"
+	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
+	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
 // client calls a node.
@@ -150,7 +150,8 @@ func TestBitcoinBehindKnowsNothingNewer(t *testing.T) {
 	if header["confirmations"] != 1.0 || header["nextblockhash"] != nil {
 		t.Errorf("the frozen tip: %v", header)
 	}
-	check(t, "confirmations of an old payment", get[map[string]any](b.client, "getrawtransaction", b.old, true)["confirmations"], any(1.0))
+	check(t, "confirmations of an old payment",
+		get[map[string]any](b.client, "getrawtransaction", b.old, true)["confirmations"], any(1.0))
 	young := get[map[string]any](b.client, "getrawtransaction", b.young, true)
 	if young["blockhash"] != nil || young["confirmations"] != nil || young["txid"] != b.young {
 		t.Errorf("a payment in a newer block: %v", young)
@@ -173,7 +174,8 @@ func TestBehindAnswersBatchesAndOddRequests(t *testing.T) {
 	if err := json.Unmarshal(text, &batch); err != nil || len(batch) != 3 {
 		t.Fatalf("batch: %s %v", text, err)
 	}
-	if batch[0].ID != 1 || batch[0].Error != nil || batch[1].ID != 2 || batch[1].Error == nil || batch[2].ID != 3 || string(batch[2].Result) != `"`+b.tip+`"` {
+	if batch[0].ID != 1 || batch[0].Error != nil || batch[1].ID != 2 || batch[1].Error == nil || batch[2].ID != 3 ||
+		string(batch[2].Result) != `"`+b.tip+`"` {
 		t.Errorf("batch: %s", text)
 	}
 	for _, odd := range []string{`{"id":1,"method":7}`, `nonsense`, `{"id":1,"method":"getblock","params":{}}`} {
@@ -186,7 +188,8 @@ func TestBehindAnswersBatchesAndOddRequests(t *testing.T) {
 func TestEthereumBehindKnowsNothingNewer(t *testing.T) {
 	t.Parallel()
 	faults := fault.New(fault.FreezeEthereum(), time.Now)
-	n, err := ethereum.Start(t.Context(), ethereum.Config{ChainID: 1337, FinalityDepth: 2, Tracing: true, Wrap: faults.Wrap})
+	n, err := ethereum.Start(t.Context(), ethereum.Config{ChainID: 1337, FinalityDepth: 2, Tracing: true,
+		Wrap: faults.Wrap})
 	if err != nil {
 		t.Fatal(err)
 	}

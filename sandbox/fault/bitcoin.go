@@ -22,7 +22,9 @@ var (
 	errNoBlock  = refuse(-5, "Block not found")
 )
 
-func (m bitcoinMemory) answer(c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error)) (json.RawMessage, error) {
+func (m bitcoinMemory) answer(
+	c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error),
+) (json.RawMessage, error) {
 	switch c.method {
 	case "getblockcount":
 		return json.Marshal(m.height)
@@ -44,7 +46,9 @@ func (m bitcoinMemory) answer(c call, ask func(string, ...any) (json.RawMessage,
 }
 
 // info is the node's account of itself with the frozen block as its tip.
-func (m bitcoinMemory) info(c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error)) (json.RawMessage, error) {
+func (m bitcoinMemory) info(
+	c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error),
+) (json.RawMessage, error) {
 	raw, err := pass(c)
 	if err != nil {
 		return nil, err
@@ -74,7 +78,9 @@ func (m bitcoinMemory) info(c call, ask func(string, ...any) (json.RawMessage, e
 }
 
 // block answers about a block by its hash, which is unknown above the frozen one.
-func (m bitcoinMemory) block(c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error)) (json.RawMessage, error) {
+func (m bitcoinMemory) block(
+	c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error),
+) (json.RawMessage, error) {
 	if len(c.params) == 0 {
 		return pass(c)
 	}
@@ -115,7 +121,9 @@ func (m bitcoinMemory) confirm(object map[string]json.RawMessage, height int64) 
 }
 
 // transaction answers about a transaction; one that came into a block later still waits in the pool.
-func (m bitcoinMemory) transaction(c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error)) (json.RawMessage, error) {
+func (m bitcoinMemory) transaction(
+	c call, ask func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error),
+) (json.RawMessage, error) {
 	raw, err := pass(c)
 	var tx map[string]json.RawMessage
 	if err != nil || json.Unmarshal(raw, &tx) != nil || tx["blockhash"] == nil {

@@ -39,7 +39,9 @@ func FreezeEthereum() Freezer {
 // ethereumMemory is a node whose tags stand still.
 type ethereumMemory struct{ head, safe, final uint64 }
 
-func (m ethereumMemory) answer(c call, _ func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error)) (json.RawMessage, error) {
+func (m ethereumMemory) answer(
+	c call, _ func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error),
+) (json.RawMessage, error) {
 	if c.method == "eth_blockNumber" {
 		return json.Marshal(hexadecimal(m.head))
 	}

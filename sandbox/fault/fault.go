@@ -1,9 +1,9 @@
-// Package fault stands before a node's RPC handler and makes it misbehave for a while, in the ways real nodes do, or has it
-// served as hosted providers and load balancers serve theirs.
+// Package fault stands before a node's RPC handler and makes it misbehave for a while, in the ways real nodes do, or
+// has it served as hosted providers and load balancers serve theirs.
 //
-// It owns the kinds of misbehaviour and their clock. It never touches the chain behind: what is paid or mined meanwhile is
-// there when the fault ends. Its invariants: a fault ends by itself, without anybody calling again; a layer without a
-// fault changes nothing; one fault at a time, the latest.
+// It owns the kinds of misbehaviour and their clock. It never touches the chain behind: what is paid or mined meanwhile
+// is there when the fault ends. Its invariants: a fault ends by itself, without anybody calling again; a layer without
+// a fault changes nothing; one fault at a time, the latest.
 package fault
 
 import (
@@ -115,7 +115,8 @@ func (l *Layer) handler(kind Kind) (http.Handler, error) {
 	return newProvider(l.node, kind, l.now), nil
 }
 
-// Moved says that the node's chain has changed. The nodes that a load balancer has beside it lag behind by such changes.
+// Moved says that the node's chain has changed. The nodes that a load balancer has beside it lag behind by such
+// changes.
 func (l *Layer) Moved() {
 	l.mu.Lock()
 	ill := l.ill
@@ -182,7 +183,8 @@ type answer struct {
 	body   string
 }
 
-const page = "<!DOCTYPE html><html><head><title>Service temporarily unavailable</title></head><body><h1>Please try again later</h1></body></html>"
+const page = "<!DOCTYPE html><html><head><title>Service temporarily unavailable</title></head><body><h1>Please try " +
+	"again later</h1></body></html>"
 
 // wrongAnswers is what overloaded nodes and the proxies before them have been seen to say.
 func wrongAnswers() []answer {

@@ -58,7 +58,8 @@ func TestNodesThatAreDownResetConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if _, err := http.Post(server.URL, "application/json", strings.NewReader("{}")); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
+		if _, err := http.Post(server.URL, "application/json",
+			strings.NewReader("{}")); !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
 			t.Errorf("a node that is down: %v", err)
 		}
 	}

@@ -19,7 +19,8 @@ type call struct {
 
 // memory answers calls from a past. ask puts another call to the node, as the same client.
 type memory interface {
-	answer(c call, ask func(method string, params ...any) (json.RawMessage, error), pass func(c call) (json.RawMessage, error)) (json.RawMessage, error)
+	answer(c call, ask func(method string, params ...any) (json.RawMessage, error),
+		pass func(c call) (json.RawMessage, error)) (json.RawMessage, error)
 }
 
 // rpcError is a node's refusal, passed on as it is.

@@ -23,13 +23,16 @@ func (p *provider) lack(w http.ResponseWriter, r *http.Request) {
 // planMemory is a node without the methods that a plan lacks.
 type planMemory Kind
 
-func (m planMemory) answer(c call, _ func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error)) (json.RawMessage, error) {
+func (m planMemory) answer(
+	c call, _ func(string, ...any) (json.RawMessage, error), pass func(call) (json.RawMessage, error),
+) (json.RawMessage, error) {
 	if !(asked{c.method}).traces() {
 		return pass(c)
 	}
 	switch Kind(m) {
 	case Plan32600: // Alchemy's free tier, as in Agoric/agoric-sdk issue 12396
-		return nil, refuse(-32600, c.method+" is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access.")
+		return nil, refuse(-32600, c.method+
+			" is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access.")
 	case TooBig: // jsonrpsee, types/src/error.rs: OVERSIZED_RESPONSE, by which reth answers
 		return nil, refuse(-32008, "Response is too big")
 	}

@@ -29,7 +29,8 @@ const (
 
 // Manners returns the kinds of manners.
 func Manners() []Kind {
-	return []Kind{Balanced, Flaky, Plan401, Plan403, Plan32600, Plan32601, TooBig, Unbatched, BatchOf3, SmallBody, Limited, LimitedDate}
+	return []Kind{Balanced, Flaky, Plan401, Plan403, Plan32600, Plan32601, TooBig, Unbatched, BatchOf3, SmallBody, Limited,
+		LimitedDate}
 }
 
 const (
@@ -97,8 +98,9 @@ func (p *provider) refuses(w http.ResponseWriter, body []byte, calls []asked, ba
 	switch p.kind {
 	case Spent:
 		// Infura, as in gochain/web3 issue 180.
-		say(w, 429, `{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"daily request count exceeded, request rate limited",`+
-			`"data":{"rate":{"allowed_rps":1,"backoff_seconds":30,"current_rps":1.2},"see":"https://infura.io/dashboard"}}}`)
+		say(w, 429,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"daily request count exceeded, request rate limited",`+
+				`"data":{"rate":{"allowed_rps":1,"backoff_seconds":30,"current_rps":1.2},"see":"https://infura.io/dashboard"}}}`)
 	case Flaky:
 		if !p.fails() {
 			return false
@@ -109,13 +111,15 @@ func (p *provider) refuses(w http.ResponseWriter, body []byte, calls []asked, ba
 			return false
 		}
 		// jsonrpsee, types/src/error.rs: BATCHES_NOT_SUPPORTED. Others mean too many requests by -32005.
-		say(w, 200, `{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"Batched requests are not supported by this server"}}`)
+		say(w, 200,
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"Batched requests are not supported by this server"}}`)
 	case BatchOf3:
 		if len(calls) <= 3 {
 			return false
 		}
 		// dRPC's free tier: status 500, code 31.
-		say(w, 500, `{"message":"Batch of more than 3 requests are not allowed on free tier, to use this feature register paid account at drpc.org","code":31}`)
+		say(w, 500,
+			`{"message":"Batch of more than 3 requests are not allowed on free tier, to use this feature register paid account at drpc.org","code":31}`)
 	case SmallBody:
 		if len(body) <= smallBody {
 			return false
@@ -123,7 +127,9 @@ func (p *provider) refuses(w http.ResponseWriter, body []byte, calls []asked, ba
 		// nginx, client_max_body_size.
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
-		_, _ = io.WriteString(w, "<html>\r\n<head><title>413 Request Entity Too Large</title></head>\r\n<body>\r\n<center><h1>413 Request Entity Too Large</h1></center>\r\n</body>\r\n</html>\r\n")
+		_, _ = io.WriteString(w,
+			"<html>\r\n<head><title>413 Request Entity Too Large</title></head>\r\n<body>\r\n<center><h1>413 Request Entity "+
+				"Too Large</h1></center>\r\n</body>\r\n</html>\r\n")
 	case Limited, LimitedDate:
 		return p.limits(w, len(calls))
 	default:
@@ -160,7 +166,8 @@ func (p *provider) limits(w http.ResponseWriter, calls int) bool {
 			after = now.Add(time.Second).UTC().Format(http.TimeFormat)
 		}
 		w.Header().Set("Retry-After", after)
-		say(w, http.StatusTooManyRequests, `{"jsonrpc":"2.0","id":null,"error":{"code":429,"message":"Your app has exceeded its compute units per second capacity."}}`)
+		say(w, http.StatusTooManyRequests,
+			`{"jsonrpc":"2.0","id":null,"error":{"code":429,"message":"Your app has exceeded its compute units per second capacity."}}`)
 		return true
 	}
 	p.calls += calls

@@ -52,8 +52,10 @@ func TestProvidersRefuseWhatTheirPlanLacksAndNothingElse(t *testing.T) {
 	}{
 		{Plan401, calls("debug_traceBlockByHash", 1), 401, "Unauthorized", calls("eth_getLogs", 2)},
 		{Plan403, calls("trace_block", 1), 403, "", calls("eth_getLogs", 1)},
-		{Plan32600, calls("debug_traceBlockByHash", 1), 200, `"code":-32600,"message":"debug_traceBlockByHash is not available on the Free tier`, calls("eth_call", 1)},
-		{Plan32601, calls("debug_traceBlockByHash", 2), 200, `"code":-32601,"message":"the method debug_traceBlockByHash does not exist`, calls("eth_call", 2)},
+		{Plan32600, calls("debug_traceBlockByHash", 1), 200,
+			`"code":-32600,"message":"debug_traceBlockByHash is not available on the Free tier`, calls("eth_call", 1)},
+		{Plan32601, calls("debug_traceBlockByHash", 2), 200,
+			`"code":-32601,"message":"the method debug_traceBlockByHash does not exist`, calls("eth_call", 2)},
 		{TooBig, calls("trace_block", 1), 200, `"code":-32008`, calls("getBlock", 1)},
 		{Unbatched, calls("getBlock", 2), 200, `"id":null,"error":{"code":-32005`, calls("getBlock", 1)},
 		{BatchOf3, calls("getBlock", 4), 500, `"code":31`, calls("getBlock", 3)},
@@ -71,7 +73,8 @@ func TestProvidersRefuseWhatTheirPlanLacksAndNothingElse(t *testing.T) {
 		if c.taken == "" {
 			continue
 		}
-		if got := post(h, c.taken); got.Code != 200 || strings.Contains(got.Body.String(), "error") || !strings.Contains(got.Body.String(), "result") {
+		if got := post(h, c.taken); got.Code != 200 || strings.Contains(got.Body.String(), "error") ||
+			!strings.Contains(got.Body.String(), "result") {
 			t.Errorf("%s of %s: %d %s", c.kind, c.taken, got.Code, got.Body)
 		}
 	}

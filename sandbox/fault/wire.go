@@ -22,8 +22,8 @@ const (
 // WireKinds returns every kind of a Wire.
 func WireKinds() []Kind { return []Kind{Cut, Silent, Garbage} }
 
-// Wire stands between a node that announces blocks and those who listen, on the level of bytes. It is safe for concurrent
-// use.
+// Wire stands between a node that announces blocks and those who listen, on the level of bytes. It is safe for
+// concurrent use.
 type Wire struct {
 	listener net.Listener
 	url      url.URL

@@ -46,11 +46,13 @@ func setups() map[bursar.ChainID]setup {
 	}
 }
 
-// BenchmarkFromAnnouncementToWebhook takes one payment after another. Each operation is a block that is announced, and ends
-// with the webhook that tells of the credit. The time per operation includes that of paying; p50-ms and p99-ms do not.
+// BenchmarkFromAnnouncementToWebhook takes one payment after another. Each operation is a block that is announced, and
+// ends with the webhook that tells of the credit. The time per operation includes that of paying; p50-ms and p99-ms do
+// not.
 func BenchmarkFromAnnouncementToWebhook(b *testing.B) {
 	for _, id := range []bursar.ChainID{bursar.Bitcoin, bursar.Ethereum, bursar.Solana, bursar.XRPL} {
-		for name, database := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+		for name, database := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite,
+			"postgres": storetest.Postgres} {
 			b.Run(fmt.Sprintf("%s/%s", id, name), func(b *testing.B) {
 				if name == "postgres" && testing.Short() {
 					b.Skip("PostgreSQL is left out by -short")
@@ -99,7 +101,8 @@ func newBench(b *testing.B, id bursar.ChainID, database string) *bench {
 	s.must(err)
 	c, err := client.New(client.Config{BaseURL: running.Address("api"), Key: account.APIKey})
 	s.must(err)
-	wallet, err := c.CreateWallet(context.Background(), client.NewWallet{Currency: string(s.setup.code), Webhook: receiver.URL})
+	wallet, err := c.CreateWallet(context.Background(),
+		client.NewWallet{Currency: string(s.setup.code), Webhook: receiver.URL})
 	s.must(err)
 	s.wallet = wallet.Address
 	s.currency, err = running.Registry.Get(s.setup.code)
@@ -121,8 +124,10 @@ func (s *bench) configure(database string) config.Config {
 	sealed, err := signer.SealWith(mnemonic, phrase, quick)
 	s.must(err)
 	s.must(signer.WriteSeedFile(filepath.Join(dir, "seed.age"), sealed))
-	text := fmt.Sprintf("listen: 127.0.0.1:0\nadmin_listen: 127.0.0.1:0\ndatabase: %q\nnetwork: regtest\nseed_file: seed.age\npoll_interval: 10s\n"+
-		"webhooks: {allow_networks: [127.0.0.0/8]}\nchains:\n  %s: %s\n", database, s.chain.ID, strings.NewReplacer(s.setup.replace...).Replace(s.chain.Settings))
+	text := fmt.Sprintf("listen: 127.0.0.1:0\nadmin_listen: 127.0.0.1:0\ndatabase: %q\nnetwork: regtest\nseed_file: "+
+		"seed.age\npoll_interval: 10s\n"+
+		"webhooks: {allow_networks: [127.0.0.0/8]}\nchains:\n  %s: %s\n", database, s.chain.ID,
+		strings.NewReplacer(s.setup.replace...).Replace(s.chain.Settings))
 	file := filepath.Join(dir, "bursar.yaml")
 	s.must(os.WriteFile(file, []byte(text), 0o600))
 	cfg, err := config.Load(file, nil)
@@ -132,12 +137,13 @@ func (s *bench) configure(database string) config.Config {
 
 // serve runs the service until the end of the benchmark.
 func (s *bench) serve(cfg config.Config) *service.Service {
-	running, err := service.Open(s.Context(), cfg, service.Options{Log: slog.New(slog.DiscardHandler), Getenv: func(name string) string {
-		if name == signer.PassphraseVariable {
-			return "latency"
-		}
-		return ""
-	}})
+	running, err := service.Open(s.Context(), cfg,
+		service.Options{Log: slog.New(slog.DiscardHandler), Getenv: func(name string) string {
+			if name == signer.PassphraseVariable {
+				return "latency"
+			}
+			return ""
+		}})
 	s.must(err)
 	s.must(running.Listen())
 	ctx, stop := context.WithCancel(context.Background())
@@ -169,8 +175,8 @@ func (s *bench) receive(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// once pays, makes the payment final and returns the time from there to the webhook: more than from the announcement, as the
-// node makes and keeps the block before it announces it.
+// once pays, makes the payment final and returns the time from there to the webhook: more than from the announcement,
+// as the node makes and keeps the block before it announces it.
 func (s *bench) once() time.Duration {
 	payment := chains.Payment{Address: s.wallet, Amount: s.amount()}
 	_, err := s.chain.Pay(s.currency, []chains.Payment{payment})

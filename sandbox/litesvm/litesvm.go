@@ -1,10 +1,10 @@
-// Package litesvm runs Solana transactions in LiteSVM: the virtual machine, the system programs and the rules of accounts
-// of the real validator, as a library without a network or a chain.
+// Package litesvm runs Solana transactions in LiteSVM: the virtual machine, the system programs and the rules of
+// accounts of the real validator, as a library without a network or a chain.
 //
 // It owns a child process, a script for node beside the library, and the words they exchange over its standard input
-// and output. It knows nothing of slots, blocks or nodes: sandbox/solana keeps those and may have this decide what a
-// transaction does. Its invariants: one call at a time, each bounded in time; once the child has ended every call says
-// why.
+// and output. It knows nothing of slots, blocks or nodes: sandbox/nodes/solana keeps those and may have this decide
+// what a transaction does. Its invariants: one call at a time, each bounded in time; once the child has ended every
+// call says why.
 package litesvm
 
 import (
@@ -34,7 +34,8 @@ const (
 	maxStderr = 4 << 10
 )
 
-// Find returns the folder that `go run ./test -install litesvm` fills: BURSAR_LITESVM, or one in the user's cache folder.
+// Find returns the folder that `go run ./test -install litesvm` fills: BURSAR_LITESVM, or one in the user's cache
+// folder.
 func Find() (string, error) {
 	folder := os.Getenv("BURSAR_LITESVM")
 	if folder == "" {

@@ -38,7 +38,8 @@ func TestAccounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := got[0]; a.Lamports != full.Lamports || !bytes.Equal(a.Data, full.Data) || !bytes.Equal(a.Owner, owner) || a.Executable {
+	if a := got[0]; a.Lamports != full.Lamports || !bytes.Equal(a.Data, full.Data) || !bytes.Equal(a.Owner, owner) ||
+		a.Executable {
 		t.Errorf("read %+v", a)
 	}
 	if a := got[1]; a.Lamports != 0 || len(a.Data) != 0 || !bytes.Equal(a.Owner, owner) {
@@ -69,7 +70,8 @@ func TestBlockhashes(t *testing.T) {
 func TestDeath(t *testing.T) {
 	t.Parallel()
 	vm := start(t, litesvm.Config{})
-	if _, err := vm.Send(litesvm.Order{Raw: []byte{1, 2, 3}}); err == nil || !strings.Contains(err.Error(), "litesvm ended") {
+	if _, err := vm.Send(litesvm.Order{Raw: []byte{1, 2, 3}}); err == nil ||
+		!strings.Contains(err.Error(), "litesvm ended") {
 		t.Fatalf("no transaction is executed: %v", err)
 	}
 	if _, err := vm.Blockhash(); err == nil || !strings.Contains(err.Error(), "litesvm ended") {
@@ -90,7 +92,8 @@ func TestStartsThatFail(t *testing.T) {
 		t.Skip("needs node")
 	}
 	empty := t.TempDir()
-	if _, err := litesvm.Start(t.Context(), litesvm.Config{Folder: empty}); err == nil || !strings.Contains(err.Error(), empty) {
+	if _, err := litesvm.Start(t.Context(), litesvm.Config{Folder: empty}); err == nil ||
+		!strings.Contains(err.Error(), empty) {
 		t.Errorf("in an empty folder: %v", err)
 	}
 	over, cancel := context.WithCancel(t.Context())

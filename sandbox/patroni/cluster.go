@@ -1,9 +1,9 @@
-// Package patroni runs PostgreSQL for tests that hurt it: one server alone, and a small cluster under Patroni, that is an etcd,
-// and members that Patroni makes a primary and standbys of.
+// Package patroni runs PostgreSQL for tests that hurt it: one server alone, and a small cluster under Patroni, that is
+// an etcd, and members that Patroni makes a primary and standbys of.
 //
-// It owns the processes, their ports and the folder that they lie in. It knows nothing of what is kept in the database. Its
-// invariants: everything listens on loopback; everything ends with the process that started it, however that ends; only
-// processes that it started are ended.
+// It owns the processes, their ports and the folder that they lie in. It knows nothing of what is kept in the database.
+// Its invariants: everything listens on loopback; everything ends with the process that started it, however that ends;
+// only processes that it started are ended.
 package patroni
 
 import (
@@ -27,7 +27,8 @@ type Config struct {
 	Synchronous bool
 	// Members is how many servers there are; 0: 2.
 	Members int
-	// TTL is Patroni's ttl in seconds, after which a dead primary is given up; 0: 6, since it would be waited for in every test.
+	// TTL is Patroni's ttl in seconds, after which a dead primary is given up; 0: 6, since it would be waited for in every
+	// test.
 	TTL int
 }
 
@@ -121,7 +122,8 @@ func (c *Cluster) url(user, database string) string {
 	for _, m := range c.members {
 		hosts = append(hosts, m.listen)
 	}
-	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&target_session_attrs=read-write&connect_timeout=3", user, strings.Join(hosts, ","), database)
+	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable&target_session_attrs=read-write&connect_timeout=3", user,
+		strings.Join(hosts, ","), database)
 }
 
 // role is what Patroni says of a member.
@@ -179,7 +181,8 @@ func (c *Cluster) WaitStandbys(ctx context.Context) error {
 	})
 }
 
-// until waits for something that the cluster comes to by itself. Without an end of ctx's own it gives up after two minutes.
+// until waits for something that the cluster comes to by itself. Without an end of ctx's own it gives up after two
+// minutes.
 func (c *Cluster) until(ctx context.Context, what string, check func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -92,7 +92,8 @@ func (c *Cluster) WaitCaughtUp(ctx context.Context, primary int) error {
 	if err != nil {
 		return err
 	}
-	query := fmt.Sprintf("SELECT count(*) = %d FROM pg_stat_replication WHERE replay_lsn >= '%s'::pg_lsn", c.cfg.Members-1, written)
+	query := fmt.Sprintf("SELECT count(*) = %d FROM pg_stat_replication WHERE replay_lsn >= '%s'::pg_lsn", c.cfg.Members-1,
+		written)
 	return c.until(ctx, "standbys that have it all", func() bool { return c.members[primary].says(ctx, query) })
 }
 
@@ -158,10 +159,12 @@ func (c *Cluster) Kill(i int) error {
 	return nil
 }
 
-// Switchover has the primary hand over in order, as an operator's `patronictl switchover` does, and returns what that says.
+// Switchover has the primary hand over in order, as an operator's `patronictl switchover` does, and returns what that
+// says.
 func (c *Cluster) Switchover(ctx context.Context, primary int) (string, error) {
 	m := c.members[primary]
-	out, err := exec.CommandContext(ctx, "patronictl", "-c", m.file(".yml"), "switchover", "--leader", m.name, "--force", "bursar").CombinedOutput()
+	out, err := exec.CommandContext(ctx, "patronictl", "-c", m.file(".yml"), "switchover", "--leader", m.name, "--force",
+		"bursar").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("patronictl: %w\n%s", err, out)
 	}

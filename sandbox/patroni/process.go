@@ -19,7 +19,8 @@ import (
 	"github.com/bursar/bursar/sandbox/loopback"
 )
 
-const install = "run go run ./test -install patroni and go run ./test -install etcd, or leave such tests out with -short"
+const install = "run go run ./test -install patroni and go run ./test -install etcd, or leave such tests out with " +
+	"-short"
 
 // process is a program that ends with this one.
 type process struct {
@@ -28,8 +29,8 @@ type process struct {
 	input io.Closer
 }
 
-// start runs a program in a folder as somebody who is not root, which PostgreSQL refuses. The shell around it ends it, and the
-// PostgreSQL that it leaves behind, when its own input closes: that is, when this process ends in whatever way.
+// start runs a program in a folder as somebody who is not root, which PostgreSQL refuses. The shell around it ends it,
+// and the PostgreSQL that it leaves behind, when its own input closes: that is, when this process ends in whatever way.
 func start(dir, log, program string, args ...string) (*process, error) {
 	const script = `log=$1; shift; "$@" >>"$log" 2>&1 & pid=$!; echo $pid; cat >/dev/null; kill -9 $pid 2>/dev/null
 		data=${log%.log}.data/postmaster.pid; [ ! -f "$data" ] || kill -9 $(head -n 1 "$data") 2>/dev/null; wait $pid`

@@ -28,8 +28,8 @@ type Server struct {
 	network *proxy
 }
 
-// NewServer makes a cluster with an empty database named bursar in a folder of its own, and runs it. Settings are those of
-// postgresql.conf; DIR in them is the server's folder.
+// NewServer makes a cluster with an empty database named bursar in a folder of its own, and runs it. Settings are those
+// of postgresql.conf; DIR in them is the server's folder.
 func NewServer(ctx context.Context, settings map[string]string) (*Server, error) {
 	_, bin, err := findPostgres()
 	if err != nil {
@@ -46,13 +46,15 @@ func NewServer(ctx context.Context, settings map[string]string) (*Server, error)
 	if s.network, err = newProxy(s.Address); err != nil {
 		return nil, err
 	}
-	if _, err := s.Run(ctx, filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8", "--locale=C", "-D", s.Data); err != nil {
+	if _, err := s.Run(ctx, filepath.Join(bin, "initdb"), "--username=bursar", "--auth=trust", "--encoding=UTF8",
+		"--locale=C", "-D", s.Data); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.Start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if _, err := s.Run(ctx, filepath.Join(bin, "createdb"), "--host="+s.Dir, "--port="+s.Port(), "--username=bursar", "bursar"); err != nil {
+	if _, err := s.Run(ctx, filepath.Join(bin, "createdb"), "--host="+s.Dir, "--port="+s.Port(), "--username=bursar",
+		"bursar"); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

@@ -1,8 +1,9 @@
-// Package receiver is a webhook receiver that keeps what it is sent, so that a client can be tried without one of its own.
+// Package receiver is a webhook receiver that keeps what it is sent, so that a client can be tried without one of its
+// own.
 //
-// It owns a loopback listener and a bounded memory of deliveries. It never checks a signature: that is for those who read
-// the deliveries to do, over the very bytes that came. Its invariants: a delivery is kept before it is answered; the oldest
-// are forgotten first.
+// It owns a loopback listener and a bounded memory of deliveries. It never checks a signature: that is for those who
+// read the deliveries to do, over the very bytes that came. Its invariants: a delivery is kept before it is answered;
+// the oldest are forgotten first.
 package receiver
 
 import (
@@ -25,8 +26,8 @@ const (
 	maxBytes = 64 << 20 // bytes of all deliveries that are kept
 )
 
-// Own is an address for the receiver alone: the service may be allowed to call it without being allowed to call anything
-// else on this machine.
+// Own is an address for the receiver alone: the service may be allowed to call it without being allowed to call
+// anything else on this machine.
 const Own = "127.0.0.2:0"
 
 // Delivery is one request that came in.

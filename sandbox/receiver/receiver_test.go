@@ -49,7 +49,8 @@ func TestKeepsWhatItIsSent(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	got := r.Deliveries()
-	if len(got) != 1 || got[0].Body != " {\"a\":1}\n" || got[0].Headers["webhook-id"] != "one" || got[0].Path != "/webhook/a" || got[0].Status != http.StatusNoContent || got[0].ReceivedAt.IsZero() {
+	if len(got) != 1 || got[0].Body != " {\"a\":1}\n" || got[0].Headers["webhook-id"] != "one" ||
+		got[0].Path != "/webhook/a" || got[0].Status != http.StatusNoContent || got[0].ReceivedAt.IsZero() {
 		t.Errorf("kept %+v", got)
 	}
 }

@@ -23,18 +23,26 @@ type Client struct {
 // askTime bounds one question: five hundred inputs are signed in well under a second.
 const askTime = 30 * time.Second
 
-// Dial prepares a client; it connects with the first question. The error says what is wrong with the address or its files.
+// Dial prepares a client; it connects with the first question. The error says what is wrong with the address or its
+// files.
 func Dial(a Address) (*Client, error) {
 	dial, err := a.dial()
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{DialContext: dial, MaxIdleConns: 4, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 8 << 10, DisableCompression: true}
+	transport := &http.Transport{
+		DialContext:            dial,
+		MaxIdleConns:           4,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: 8 << 10,
+		DisableCompression:     true,
+	}
 	refuse := func(*http.Request, []*http.Request) error { return errors.New("a signer redirects nobody") }
 	return &Client{http: &http.Client{Transport: transport, CheckRedirect: refuse, Timeout: askTime}}, nil
 }
 
-// Over returns a client whose questions go by a transport of the caller's: to a Server's Handler in the same process, say.
+// Over returns a client whose questions go by a transport of the caller's: to a Server's Handler in the same process,
+// say.
 func Over(transport http.RoundTripper) *Client {
 	return &Client{http: &http.Client{Transport: transport}}
 }
@@ -44,15 +52,16 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Hello returns what a service without the seed needs. The error is ErrUnavailable, or says that the signer speaks
 // another version.
-func (c *Client) Hello(ctx context.Context) (signer.Handover, error) {
+func (c *Client) Hello(ctx context.Context) (signer.KeyExport, error) {
 	var a hello
 	if err := c.ask(ctx, pathHello, struct{}{}, &a); err != nil {
-		return signer.Handover{}, fmt.Errorf("greet the signer: %w", err)
+		return signer.KeyExport{}, fmt.Errorf("greet the signer: %w", err)
 	}
 	if a.Version != Version {
-		return signer.Handover{}, fmt.Errorf("the signer speaks version %d, this service %d: run the same release of both", a.Version, Version)
+		return signer.KeyExport{}, fmt.Errorf("the signer speaks version %d, this service %d: run the same release of both",
+			a.Version, Version)
 	}
-	return a.Handover, nil
+	return a.KeyExport, nil
 }
 
 // Publics returns the public keys of count deposit addresses of a family from an index on. The error is ErrUnavailable.
@@ -73,12 +82,19 @@ func (c *Client) Publics(ctx context.Context, family bursar.Family, from uint32,
 }
 
 // Sign is signer.Signer.Sign in the other process. The error is a *signer.RefusalError, or ErrUnavailable.
-func (c *Client) Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error) {
+func (c *Client) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
 	var a signAnswer
-	err := c.ask(ctx, pathSign, signQuestion{id, order, draft}, &a)
+	err := c.ask(ctx, pathSign, signQuestion{id, order, unsigned}, &a)
 	var refused refusedError
 	if errors.As(err, &refused) {
-		return chain.SignedTx{}, &signer.RefusalError{Chain: id, Spend: order.ID, Reason: refused.Reason, Detail: refused.Detail}
+		return chain.SignedTx{}, &signer.RefusalError{
+			Chain:      id,
+			OutgoingID: order.ID,
+			Reason:     refused.Reason,
+			Detail:     refused.Detail,
+		}
 	}
 	if err != nil {
 		return chain.SignedTx{}, fmt.Errorf("sign spend %s: %w", order.ID, err)

@@ -40,8 +40,8 @@ func (s *Server) marks(w http.ResponseWriter, r *http.Request) {
 // remoteMarks keeps marks with the signer.
 type remoteMarks struct{ client *Client }
 
-// Marks returns the marks that the signer keeps. Their errors are marks.ErrMissing and marks.ErrUnusable where the signer says
-// so, and ErrUnavailable where it does not answer.
+// Marks returns the marks that the signer keeps. Their errors are marks.ErrMissing and marks.ErrUnusable where the
+// signer says so, and ErrUnavailable where it does not answer.
 func (c *Client) Marks() marks.Keeper { return remoteMarks{c} }
 
 func (m remoteMarks) Load(ctx context.Context) (marks.State, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/bursar/bursar/signer/remote"
 )
 
-// The marks of all replicas lie with the signer: what one raises the others read, with the journal; a missing and a broken file
-// are told apart, and a full journal loses nothing.
+// The marks of all replicas lie with the signer: what one raises the others read, with the journal; a missing and a
+// broken file are told apart, and a full journal loses nothing.
 func TestTheSignerKeepsTheMarks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -33,15 +33,17 @@ func TestTheSignerKeepsTheMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	content := json.RawMessage(`"` + strings.Repeat("x", 3<<20) + `"`)
-	e := marks.Entry{Chain: "tron", Number: 1, Spend: "s", Pays: []string{"w"}, Content: content}
-	raised, err := one.Marks().Raise(t.Context(), marks.State{Signed: map[string]int64{"tron": 1}, Journal: []marks.Entry{e}})
+	e := marks.Entry{Chain: "tron", Number: 1, OutgoingID: "s", Pays: []string{"w"}, Content: content}
+	raised, err := one.Marks().Raise(t.Context(),
+		marks.State{Signed: map[string]int64{"tron": 1}, Journal: []marks.Entry{e}})
 	b.must(err)
 	read, err := other.Marks().Load(t.Context())
-	if err != nil || !reflect.DeepEqual(read, raised) || !reflect.DeepEqual(read.Journal, []marks.Entry{e}) || read.Beat != 3 || !read.Complete("tron", 0) {
+	if err != nil || !reflect.DeepEqual(read, raised) || !reflect.DeepEqual(read.Journal, []marks.Entry{e}) ||
+		read.Beat != 3 || !read.Complete("tron", 0) {
 		t.Fatalf("the other replica reads %d entries, beat %d, %v", len(read.Journal), read.Beat, err)
 	}
 	for n := int64(2); err == nil; n++ { // each of 3 MiB
-		e.Number, e.Spend, e.Pays = n, e.Spend+"s", nil
+		e.Number, e.OutgoingID, e.Pays = n, e.OutgoingID+"s", nil
 		_, err = other.Marks().Raise(t.Context(), marks.State{Signed: map[string]int64{"tron": n}, Journal: []marks.Entry{e}})
 	}
 	if !errors.Is(err, marks.ErrFull) {

@@ -42,8 +42,8 @@ const (
 
 // hello is the answer to the first question.
 type hello struct {
-	Version  int             `json:"version"`
-	Handover signer.Handover `json:"handover"`
+	Version   int              `json:"version"`
+	KeyExport signer.KeyExport `json:"handover"`
 }
 
 // keysQuestion asks for the public keys of deposit addresses from an index on.
@@ -94,6 +94,6 @@ type refusal struct {
 // Signer is what is served: it signs orders, unless they are halted, and knows the seed's public keys.
 type Signer interface {
 	SendHalts(ctx context.Context, h signer.Halts) (known int64, err error)
-	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, draft chain.UnsignedTx) (chain.SignedTx, error)
+	Sign(ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx) (chain.SignedTx, error)
 	Public(ref chain.KeyRef) (chain.PublicKey, error)
 }

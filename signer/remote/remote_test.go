@@ -25,13 +25,13 @@ import (
 
 // bench is a signer of one chain with an order that it signs.
 type bench struct {
-	t      *testing.T
-	keys   *signer.Keys
-	signer *signer.Signer
-	server *remote.Server
-	order  chain.TxRequest
-	draft  chain.UnsignedTx
-	log    *bytes.Buffer
+	t        *testing.T
+	keys     *signer.Keys
+	signer   *signer.Signer
+	server   *remote.Server
+	order    chain.TxRequest
+	unsigned chain.UnsignedTx
+	log      *bytes.Buffer
 }
 
 func newBench(t *testing.T) *bench {
@@ -41,7 +41,9 @@ func newBench(t *testing.T) *bench {
 	b.keys, err = signer.KeysFromSeed(bytes.Repeat([]byte{3}, 64), signer.Testnet)
 	b.must(err)
 	node := sim.New(sim.Config{ID: bursar.Ethereum, Family: signer.FamilyEVM, Spending: chain.AccountModel})
-	b.signer, err = signer.New(b.keys, map[bursar.ChainID]signer.Policy{bursar.Ethereum: {Capabilities: node.Capabilities(), Signable: node, MaxFee: bursar.Units(1 << 30)}})
+	b.signer, err = signer.New(b.keys,
+		map[bursar.ChainID]signer.Policy{bursar.Ethereum: {Capabilities: node.Capabilities(), Signable: node,
+			MaxFee: bursar.Units(1 << 30)}})
 	b.must(err)
 	pub, err := b.keys.Public(chain.Hot(signer.FamilyEVM))
 	b.must(err)
@@ -49,13 +51,14 @@ func newBench(t *testing.T) *bench {
 	b.must(err)
 	node.Pay(chain.Payment{Address: hot, Amount: bursar.Units(1 << 40)})
 	node.Mine(1)
-	b.order = chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30), From: chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
+	b.order = chain.TxRequest{ID: bursar.ID{1}, Kind: chain.KindWithdrawal, MaxFee: bursar.Units(1 << 30),
+		From:     chain.Source{Key: chain.Hot(signer.FamilyEVM), Base: hot.Base},
 		Payments: []chain.Payment{{Address: bursar.Address{Base: node.Named("customer")}, Amount: bursar.Units(5000)}}}
-	b.draft, err = node.Build(t.Context(), b.order)
+	b.unsigned, err = node.Build(t.Context(), b.order)
 	b.must(err)
-	handover, err := b.keys.Export()
+	exported, err := b.keys.Export()
 	b.must(err)
-	b.server = &remote.Server{Signer: b.signer, Handover: handover, Log: slog.New(slog.NewTextHandler(b.log, nil))}
+	b.server = &remote.Server{Signer: b.signer, KeyExport: exported, Log: slog.New(slog.NewTextHandler(b.log, nil))}
 	return b
 }
 
@@ -106,10 +109,10 @@ func TestAnotherProcessSignsTheSame(t *testing.T) {
 	b, at := newBench(t), socket(t)
 	defer b.serve(at)()
 	c := b.dial(at)
-	want, err := b.signer.Sign(t.Context(), bursar.Ethereum, b.order, b.draft)
+	want, err := b.signer.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned)
 	b.must(err)
 	for range 2 {
-		got, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.draft)
+		got, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("signed %+v, want %+v (%v)", got, want, err)
 		}
@@ -139,8 +142,8 @@ func TestARefusalArrivesAsOne(t *testing.T) {
 	c := b.dial(at)
 	other := b.order
 	other.Payments = []chain.Payment{{Address: b.order.Payments[0].Address, Amount: bursar.Units(4999)}}
-	_, want := b.signer.Sign(t.Context(), bursar.Ethereum, other, b.draft)
-	_, err := c.Sign(t.Context(), bursar.Ethereum, other, b.draft)
+	_, want := b.signer.Sign(t.Context(), bursar.Ethereum, other, b.unsigned)
+	_, err := c.Sign(t.Context(), bursar.Ethereum, other, b.unsigned)
 	var refused *signer.RefusalError
 	if !errors.As(err, &refused) || refused.Reason != signer.ReasonUnpaid || err.Error() != want.Error() {
 		t.Fatalf("got %v, want %v", err, want)
@@ -157,11 +160,11 @@ func TestASignerThatIsAwayIsWaitedFor(t *testing.T) {
 	b, at := newBench(t), socket(t)
 	c := b.dial(at)
 	for range 2 {
-		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.draft); !errors.Is(err, remote.ErrUnavailable) {
+		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned); !errors.Is(err, remote.ErrUnavailable) {
 			t.Fatalf("without a signer: %v", err)
 		}
 		stop := b.serve(at)
-		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.draft); err != nil {
+		if _, err := c.Sign(t.Context(), bursar.Ethereum, b.order, b.unsigned); err != nil {
 			t.Fatalf("with one: %v", err)
 		}
 		stop()
@@ -199,7 +202,8 @@ func TestWhatAnswersIsNotBelievedBlindly(t *testing.T) {
 			server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: says}}
 			server.Start()
 			t.Cleanup(server.Close)
-			if _, err := b.dial(at).Sign(t.Context(), bursar.Ethereum, b.order, b.draft); !errors.Is(err, remote.ErrUnavailable) {
+			if _, err := b.dial(at).Sign(t.Context(), bursar.Ethereum, b.order,
+				b.unsigned); !errors.Is(err, remote.ErrUnavailable) {
 				t.Fatalf("got %v", err)
 			}
 		})
@@ -239,9 +243,10 @@ func TestAnotherVersionIsRefused(t *testing.T) {
 	b, at := newBench(t), socket(t)
 	listener, err := at.Listen(t.Context())
 	b.must(err)
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]int{"version": 99})
-	})}}
+	server := &httptest.Server{Listener: listener,
+		Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(map[string]int{"version": 99})
+		})}}
 	server.Start()
 	t.Cleanup(server.Close)
 	if _, err := b.dial(at).Hello(t.Context()); err == nil || !strings.Contains(err.Error(), "speaks version 99") {

@@ -19,10 +19,10 @@ import (
 
 // Server answers one service, or several replicas of it.
 type Server struct {
-	Signer   Signer
-	Handover signer.Handover
-	Marks    marks.Keeper // what the services' databases must not forget; nil: nothing is kept
-	Log      *slog.Logger // one line for every signature and every refusal
+	Signer    Signer
+	KeyExport signer.KeyExport
+	Marks     marks.Keeper // what the services' databases must not forget; nil: nothing is kept
+	Log       *slog.Logger // one line for every signature and every refusal
 
 	halted atomic.Int64 // the number that was told last
 }
@@ -32,8 +32,15 @@ const stopTime = 10 * time.Second
 
 // Run serves until ctx ends, then finishes what is under way.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 60 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 8 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn)}
+	server := &http.Server{
+		Handler:           s.Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    8 << 10,
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+	}
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
@@ -51,7 +58,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+pathHello, func(w http.ResponseWriter, _ *http.Request) {
-		s.answer(w, http.StatusOK, hello{Version, s.Handover})
+		s.answer(w, http.StatusOK, hello{Version, s.KeyExport})
 	})
 	mux.HandleFunc("POST "+pathKeys, s.keys)
 	mux.HandleFunc("POST "+pathSign, s.sign)
@@ -96,7 +103,8 @@ func (s *Server) halts(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if before := s.halted.Swap(q.Number); before != q.Number {
-		s.Log.Warn("told what is halted", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets", q.Assets)
+		s.Log.Warn("told what is halted", "number", q.Number, "goes_by", known, "all", q.All, "chains", q.Chains, "assets",
+			q.Assets)
 	}
 	s.answer(w, http.StatusOK, haltsAnswer{known})
 }
@@ -110,13 +118,15 @@ func (s *Server) sign(w http.ResponseWriter, r *http.Request) {
 	var refused *signer.RefusalError
 	switch {
 	case errors.As(err, &refused):
-		s.Log.Warn("spend refused", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "reason", refused.Reason, "detail", refused.Detail)
+		s.Log.Warn("spend refused", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "reason", refused.Reason,
+			"detail", refused.Detail)
 		s.answer(w, http.StatusForbidden, refusal{refused.Reason, refused.Detail})
 	case err != nil:
 		s.Log.Error("spend not signed", "spend", q.Order.ID, "chain", q.Chain, "error", err)
 		http.Error(w, "it was not signed", http.StatusInternalServerError)
 	default:
-		s.Log.Info("spend signed", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "hash", signed.TxID, "payments", len(q.Order.Payments))
+		s.Log.Info("spend signed", "spend", q.Order.ID, "chain", q.Chain, "kind", q.Order.Kind, "hash", signed.TxID,
+			"payments", len(q.Order.Payments))
 		s.answer(w, http.StatusOK, signAnswer{signed})
 	}
 }

@@ -38,9 +38,12 @@ func (a *authority) issue(name string, by *authority) (*x509.Certificate, *ecdsa
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	a.must(err)
-	form := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, BasicConstraintsValid: true, IsCA: by == nil,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}}
+	form := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:  time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, BasicConstraintsValid: true,
+		IsCA:        by == nil,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}}
 	parent, signs := form, key
 	if by != nil {
 		parent, signs = by.cert, by.key
@@ -68,7 +71,8 @@ func (a *authority) write(name, kind string, content []byte) {
 }
 
 func (a *authority) address(url, name string) remote.Address {
-	return remote.Address{URL: url, CA: filepath.Join(a.folder, "ca.pem"), Cert: filepath.Join(a.folder, name+".pem"), Key: filepath.Join(a.folder, name+".key")}
+	return remote.Address{URL: url, CA: filepath.Join(a.folder, "ca.pem"), Cert: filepath.Join(a.folder, name+".pem"),
+		Key: filepath.Join(a.folder, name+".key")}
 }
 
 // freePort is a port that nobody listens on for now.

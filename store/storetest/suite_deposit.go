@@ -134,23 +134,7 @@ func heldBack(t *testing.T, db *store.DB) {
 	if n := spendable(); n != 0 {
 		t.Errorf("%d UTXOs can be spent that wait for a second opinion", n)
 	}
-	do(t, db, func(tx *store.Tx) error {
-		waiting, err := tx.Deposits().AwaitingOpinions(ctx, query)
-		if len(waiting) != 1 || waiting[0].ID != (bursar.ID{7, 2}) {
-			t.Errorf("waiting for others: %+v", waiting)
-			return err
-		}
-		elsewhere := waiting[0]
-		elsewhere.BlockHash = "another"
-		if changed, err := tx.Deposits().SetNeeds(ctx, elsewhere, 0); changed || err != nil {
-			t.Errorf("what another block needs was changed: %v", err)
-		}
-		changed, err := tx.Deposits().SetNeeds(ctx, waiting[0], 0)
-		if !changed {
-			t.Error("what it needs was not changed")
-		}
-		return err
-	})
+	hearsOthers(t, db, query)
 	if list := due(); len(list) != 1 || list[0].ID != (bursar.ID{7, 2}) {
 		t.Errorf("after the second opinion due: %+v", list)
 	} else if n := spendable(); n != 1 {
@@ -162,6 +146,45 @@ func heldBack(t *testing.T, db *store.DB) {
 		t.Errorf("%d UTXOs can be spent of what was refuted", n)
 	}
 	unfinished(t, db)
+}
+
+// hearsOthers ends the wait of the one deposit that waits for a second opinion.
+func hearsOthers(t *testing.T, db *store.DB, query store.FinalDeposits) {
+	t.Helper()
+	do(t, db, func(tx *store.Tx) error {
+		waiting, err := tx.Deposits().AwaitingOpinions(ctx, query)
+		if len(waiting) != 1 || waiting[0].ID != (bursar.ID{7, 2}) {
+			t.Errorf("waiting for others: %+v", waiting)
+			return err
+		}
+		waitsBehind(t, tx, query, waiting[0])
+		elsewhere := waiting[0]
+		elsewhere.BlockHash = "another"
+		if changed, err := tx.Deposits().SetNeeds(ctx, elsewhere, 0); changed || err != nil {
+			t.Errorf("what another block needs was changed: %v", err)
+		}
+		changed, err := tx.Deposits().SetNeeds(ctx, waiting[0], 0)
+		if !changed {
+			t.Error("what it needs was not changed")
+		}
+		return err
+	})
+}
+
+// waitsBehind names the one deposit that waits from every place before it, and from none behind.
+func waitsBehind(t *testing.T, tx *store.Tx, query store.FinalDeposits, d bursar.Deposit) {
+	t.Helper()
+	for place, want := range map[store.DepositPlace]int{
+		{Height: d.Height - 1, Number: d.Number + 1}: 1,
+		{Height: d.Height, Number: d.Number - 1}:     1,
+		{Height: d.Height, Number: d.Number}:         0,
+		{Height: d.Height + 1}:                       0,
+	} {
+		query.After = place
+		if list, err := tx.Deposits().AwaitingOpinions(ctx, query); err != nil || len(list) != want {
+			t.Errorf("behind %+v wait %d, want %d (%v)", place, len(list), want, err)
+		}
+	}
 }
 
 // unfinished looks at what heldBack leaves pending.

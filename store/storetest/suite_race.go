@@ -58,7 +58,7 @@ func takenOrCancelled(t *testing.T, db *store.DB) {
 		group.Go(func() {
 			err := db.Do(ctx, func(tx *store.Tx) error {
 				w, err := tx.Withdrawals().Lock(ctx, ids[i])
-				if err == nil && !w.SpendID.IsZero() {
+				if err == nil && !w.OutgoingID.IsZero() {
 					err = errLate
 				}
 				if err != nil {

@@ -66,10 +66,10 @@ func resolutions(t *testing.T, db *store.DB) {
 	do(t, db, func(tx *store.Tx) error {
 		n, err := tx.Resolutions().NextRefund(ctx, bursar.Bitcoin, []bursar.CurrencyCode{"BTC"})
 		if err != nil || n.ID != first.ID || n.Address != first.Address || n.Amount != first.Amount || n.Fee != first.Fee ||
-			n.Note != "why" || !n.SpendID.IsZero() {
+			n.Note != "why" || !n.OutgoingID.IsZero() {
 			t.Errorf("read back %+v, %v", n, err)
 		}
-		n.SpendID = p.ID
+		n.OutgoingID = p.ID
 		if err := tx.Resolutions().SetStatus(ctx, n, bursar.ResolutionQueued); err != nil {
 			return err
 		}

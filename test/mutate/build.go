@@ -12,8 +12,8 @@ import (
 	"strconv"
 )
 
-// helpers is a file of every changed package: which mutant is active stands in the environment, and while a test is watched
-// each site that is reached leaves a mark in a file that is mapped into memory.
+// helpers is a file of every changed package: which mutant is active stands in the environment, and while a test is
+// watched each site that is reached leaves a mark in a file that is mapped into memory.
 const helpers = `package %s
 
 import (
@@ -107,7 +107,8 @@ func (b *built) overlay() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if replace[filepath.Join(dir, "zz_mutant.go")], err = b.write(filepath.Join(rel, "zz_mutant.go"), fmt.Appendf(nil, helpers, name)); err != nil {
+		if replace[filepath.Join(dir, "zz_mutant.go")], err = b.write(filepath.Join(rel, "zz_mutant.go"),
+			fmt.Appendf(nil, helpers, name)); err != nil {
 			return "", err
 		}
 	}
@@ -131,8 +132,8 @@ const maxRounds = 12
 
 var position = regexp.MustCompile(`(?m)^(?:\./)?([\w/.-]+\.go):(\d+):\d+: (.*)$`)
 
-// compile builds a test binary of each package that has tests. Sites on lines that the compiler refuses are left out: they
-// are no mutants.
+// compile builds a test binary of each package that has tests. Sites on lines that the compiler refuses are left out:
+// they are no mutants.
 func (b *built) compile(ctx context.Context, packages []string, say func(string, ...any)) error {
 	for range maxRounds {
 		overlay, err := b.overlay()
@@ -161,7 +162,8 @@ func (b *built) compileOnce(ctx context.Context, overlay string, packages []stri
 	b.binaries, bad = map[string]string{}, map[string]bool{}
 	for _, pkg := range packages {
 		binary := filepath.Join(b.work, regexp.MustCompile(`\W+`).ReplaceAllString(pkg, "_")+".test")
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=all=-e", "-overlay", overlay, "-o", binary, "./"+pkg)
+		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-gcflags=all=-e", "-overlay",
+			overlay, "-o", binary, "./"+pkg)
 		cmd.Dir = b.root
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // the linker of C takes longer than all tests
 		out, err := cmd.CombinedOutput()

@@ -31,8 +31,8 @@ type judge struct {
 	killers map[string][]string // the tests that killed mutants of a function, the latest first
 }
 
-// of activates one mutant and runs the tests that reach it until one fails: those that noticed another mutant of the same
-// function first, then the quick ones.
+// of activates one mutant and runs the tests that reach it until one fails: those that noticed another mutant of the
+// same function first, then the quick ones.
 func (j *judge) of(ctx context.Context, s site) outcome {
 	o := outcome{site: s}
 	var reaching []test
@@ -58,8 +58,8 @@ func (j *judge) of(ctx context.Context, s site) outcome {
 // firstKillers is how many of the tests that noticed something in a function are run before all others.
 const firstKillers = 4
 
-// groups orders the tests for a mutant and puts those together that one process runs. The budget's end leaves the slowest out, but
-// no histories, which come last.
+// groups orders the tests for a mutant and puts those together that one process runs. The budget's end leaves the
+// slowest out, but no histories, which come last.
 func (j *judge) groups(s site, tests []test) [][]test {
 	known := j.known(s)
 	own := s.pkg()
@@ -136,8 +136,8 @@ func (j *judge) remember(s site, killer string) {
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// kill runs some tests of a package and returns which of them failed; "" when all passed. Tests run in the source's order, a
-// mutant that hangs is ended.
+// kill runs some tests of a package and returns which of them failed; "" when all passed. Tests run in the source's
+// order, a mutant that hangs is ended.
 func (j *judge) kill(ctx context.Context, s site, tests []test) string {
 	var names []string
 	var took time.Duration

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// logging knows what of a package only writes lines of its log. A line that is missing or different costs no money, so what
-// only logs is no site: no test has to notice it.
+// logging knows what of a package only writes lines of its log. A line that is missing or different costs no money, so
+// what only logs is no site: no test has to notice it.
 type logging struct {
 	functions map[string]bool // functions and methods of which nothing is left without their log lines
 }
@@ -60,7 +60,9 @@ func prepares(s ast.Stmt) bool {
 		}
 		return !slices.ContainsFunc(s.Rhs, hasCall)
 	case *ast.IfStmt:
-		return s.Init == nil && s.Else == nil && !hasCall(s.Cond) && !slices.ContainsFunc(s.Body.List, func(s ast.Stmt) bool { return !prepares(s) })
+		return s.Init == nil && s.Else == nil && !hasCall(s.Cond) && !slices.ContainsFunc(s.Body.List, func(s ast.Stmt) bool {
+			return !prepares(s)
+		})
 	}
 	return false
 }
@@ -88,8 +90,8 @@ func (l logging) statement(s ast.Stmt) bool {
 	return false
 }
 
-// call reports whether a call only logs: a method of something named Log, a function that does no more, or a callback for after
-// the commit that does no more.
+// call reports whether a call only logs: a method of something named Log, a function that does no more, or a callback
+// for after the commit that does no more.
 func (l logging) call(c *ast.CallExpr) bool {
 	if id, is := c.Fun.(*ast.Ident); is {
 		return l.functions[id.Name]

@@ -1,18 +1,19 @@
-// Command mutate asks whether the tests of the packages that move money would notice a mistake: it changes one place of the
-// code at a time – a condition forced, a comparison turned, a statement or a call left out – and runs the short tests that
-// reach it. A mutant that no test notices has survived.
+// Command mutate asks whether the tests of the packages that move money would notice a mistake: it changes one place of
+// the code at a time – a condition forced, a comparison turned, a statement or a call left out – and runs the short
+// tests that reach it. A mutant that no test notices has survived.
 //
-// All mutants are compiled into each test binary at once and chosen by the environment, so that one costs the run of a few
-// tests and no compilation. Without arguments it judges every mutant of every such package and prints one table: how many were
-// killed, how many survived that test/mutate/survivors.txt lists with a reason, and which others. It exits with 1 when there are
-// others, when less than 90 % of a package's mutants that are not equivalent to the code are killed, or when the list names what is
-// not there any more.
+// All mutants are compiled into each test binary at once and chosen by the environment, so that one costs the run of a
+// few tests and no compilation. Without arguments it judges every mutant of every such package and prints one table:
+// how many were killed, how many survived that test/mutate/survivors.txt lists with a reason, and which others. It
+// exits with 1 when there are others, when less than 90 % of a package's mutants that are not equivalent to the code
+// are killed, or when the list names what is not there any more.
 //
-// What all other tests of a package have let pass is judged by whole histories (package simulation, the storms of package outgoing),
-// which are the same every time. What only writes lines of the log is no mutant. Listed survivors are not judged again, since each
-// costs all tests that reach it; -again does. -run judges with some tests alone, which is quick where it is known who should
-// notice. On two cores, 500 mutants of packages with quick tests of their own take two minutes; all 7,100 mutants with
-// all tests take hours. One package at a time is what helps while its tests are written, and then what has survived:
+// What all other tests of a package have let pass is judged by whole histories (package simulation, the storms of
+// package outgoing), which are the same every time. What only writes lines of the log is no mutant. Listed survivors
+// are not judged again, since each costs all tests that reach it; -again does. -run judges with some tests alone, which
+// is quick where it is known who should notice. On two cores, 500 mutants of packages with quick tests of their own
+// take two minutes; all 7,100 mutants with all tests take hours. One package at a time is what helps while its tests
+// are written, and then what has survived:
 //
 //	go run ./test/mutate -packages sweep -tests sweep > alive.txt
 //	go run ./test/mutate -packages sweep -tests sweep,outgoing -named alive.txt
@@ -36,7 +37,8 @@ import (
 
 // money are the packages whose mistakes cost money, and provers those whose tests must notice them.
 var (
-	money = []string{"ledger", "follow", "deposit", "withdrawal", "outgoing", "sweep", "signer", "unattributed", "recovery", "wallet", "account", "treasury", "audit",
+	money = []string{"ledger", "follow", "deposit", "withdrawal", "outgoing", "sweep", "signer", "unattributed",
+		"recovery", "wallet", "account", "treasury", "audit",
 		"reconcile"}
 	provers = append(slices.Clone(money), "signer/remote", "store", "charge", "service", "simulation")
 )
@@ -57,10 +59,13 @@ func run(ctx context.Context) error {
 	seed := flag.Uint64("seed", 1, "chooses the sample")
 	workers := flag.Int("workers", runtime.NumCPU(), "how many test processes run at once")
 	only := flag.String("only", "", "judge only mutants whose name contains this")
-	named := flag.String("named", "", "judge only the mutants whose names, or whose files' names, begin the lines of this file, such as the report of an earlier run")
+	named := flag.String("named", "",
+		"judge only the mutants whose names, or whose files' names, begin the lines of this file, such as the report of "+
+			"an earlier run")
 	onlyTests := flag.String("run", "", "judge only with the tests whose names match this expression")
 	again := flag.Bool("again", false, "judge the listed survivors too, and find those that a test notices by now")
-	budget := flag.Duration("budget", 40*time.Second, "how much of a processor's time the tests of one mutant may take; the slowest are left out")
+	budget := flag.Duration("budget", 40*time.Second,
+		"how much of a processor's time the tests of one mutant may take; the slowest are left out")
 	flag.Parse()
 	root, err := os.Getwd()
 	if err != nil {
@@ -138,7 +143,8 @@ func prepare(ctx context.Context, root string, packages, tests []string) (*built
 	return b, last, b.compile(ctx, tests, say)
 }
 
-// choose returns the sites whose names contain a text and begin a line of a file; an empty text or file leaves none out.
+// choose returns the sites whose names contain a text and begin a line of a file; an empty text or file leaves none
+// out.
 func choose(sites []site, only, file string) ([]site, error) {
 	named := map[string]bool{}
 	if file != "" {
@@ -156,8 +162,8 @@ func choose(sites []site, only, file string) ([]site, error) {
 	}), nil
 }
 
-// sampleOf returns some of the sites in an order by chance, so that an interrupted run has judged a sample as well; all in their own
-// order where sample is 0.
+// sampleOf returns some of the sites in an order by chance, so that an interrupted run has judged a sample as well; all
+// in their own order where sample is 0.
 func sampleOf(chosen []site, sample int, seed uint64) []site {
 	if sample == 0 || sample >= len(chosen) {
 		return chosen

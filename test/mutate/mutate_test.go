@@ -121,7 +121,8 @@ func TestSitesAreWrittenIntoTheCode(t *testing.T) {
 			kinds = append(kinds, s.kind+" "+s.text)
 		}
 	}
-	for _, want := range []string{"and frozen || amount == 0", "not amount == 0", "true frozen || amount == 0", "or equal amount+fee > balance", "skip left -= fee"} {
+	for _, want := range []string{"and frozen || amount == 0", "not amount == 0", "true frozen || amount == 0",
+		"or equal amount+fee > balance", "skip left -= fee"} {
 		if !slices.Contains(kinds, want) {
 			t.Errorf("there is no mutant %q among %q", want, kinds)
 		}
@@ -246,11 +247,14 @@ func TestSurvivorsAreWhatNoTestNotices(t *testing.T) {
 		t.Errorf("%q is taken for gone", gone)
 	}
 	listed["money/money.go:Pay:skip:00000000"], listed["other/x.go:F:skip:00000000"] = "was changed", "is not judged"
-	if gone := stale(listed, b.sites, []string{"money"}); !slices.Equal(gone, []string{"money/money.go:Pay:skip:00000000"}) {
+	if gone := stale(listed, b.sites,
+		[]string{"money"}); !slices.Equal(gone, []string{"money/money.go:Pay:skip:00000000"}) {
 		t.Errorf("%q is taken for gone", gone)
 	}
 	j.listed = listed
-	if o := j.of(t.Context(), b.sites[slices.IndexFunc(b.sites, func(s site) bool { return listed[s.name()] != "" })]); !o.skipped {
+	if o := j.of(t.Context(), b.sites[slices.IndexFunc(b.sites, func(s site) bool {
+		return listed[s.name()] != ""
+	})]); !o.skipped {
 		t.Errorf("a listed survivor is judged again: %+v", o)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// survivorsFile lists the mutants that may survive: a name and the reason a line. A reason that begins with "equivalent:" is a
-// proof that nobody could notice: the mutant does what the code does. Such ones do not count in the share that is killed.
+// survivorsFile lists the mutants that may survive: a name and the reason a line. A reason that begins with
+// "equivalent:" is a proof that nobody could notice: the mutant does what the code does. Such ones do not count in the
+// share that is killed.
 const survivorsFile = "test/mutate/survivors.txt"
 
 // wanted is how many of a hundred mutants must be killed.
@@ -71,8 +72,8 @@ func (c *count) note(o outcome, reason string) {
 	}
 }
 
-// report prints what became of the mutants by package, and every survivor that the list does not excuse in the list's own
-// form. It returns an error when there are such ones, or too few of a package are killed.
+// report prints what became of the mutants by package, and every survivor that the list does not excuse in the list's
+// own form. It returns an error when there are such ones, or too few of a package are killed.
 func report(out io.Writer, outcomes []outcome, listed map[string]string, least float64) error {
 	counts, total := map[string]count{}, count{}
 	var alive []outcome
@@ -102,7 +103,8 @@ func report(out io.Writer, outcomes []outcome, listed map[string]string, least f
 		fmt.Fprintf(out, "%s  line %d, %s: %s\n", o.site.name(), o.site.line, why, oneLine(o.site.text))
 	}
 	if len(few) > 0 || len(alive) > 0 {
-		return fmt.Errorf("%d mutants survived that are not in %s; at least %g %% must be killed, and are not in %q", len(alive), survivorsFile, least, few)
+		return fmt.Errorf("%d mutants survived that are not in %s; at least %g %% must be killed, and are not in %q",
+			len(alive), survivorsFile, least, few)
 	}
 	return nil
 }
@@ -110,7 +112,8 @@ func report(out io.Writer, outcomes []outcome, listed map[string]string, least f
 // table prints a line for each package and returns those of which too few mutants were killed.
 func table(out io.Writer, counts map[string]count, total count, least float64) (few []string) {
 	line := func(name string, c count) {
-		fmt.Fprintf(out, "%-16s %7d %7d %10d %7d %7d %7.1f %%\n", name, c.all(), c.killed, c.equivalent, c.listed, c.alive, c.share())
+		fmt.Fprintf(out, "%-16s %7d %7d %10d %7d %7d %7.1f %%\n", name, c.all(), c.killed, c.equivalent, c.listed, c.alive,
+			c.share())
 	}
 	fmt.Fprintf(out, "%-16s %7s %7s %10s %7s %7s\n", "package", "mutants", "killed", "equivalent", "listed", "alive")
 	for _, pkg := range slices.Sorted(mapKeys(counts)) {

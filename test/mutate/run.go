@@ -24,12 +24,15 @@ type test struct {
 	sites []bool
 }
 
-// histories are tests that play whole histories of the service. Each is the same every time, reaches nearly everything, and takes
-// seconds: they judge what all others have let pass.
+// histories are tests that play whole histories of the service. Each is the same every time, reaches nearly everything,
+// and takes seconds: they judge what all others have let pass.
 var histories = regexp.MustCompile(`^Test(Random|Storm|Histories)`)
 
-// watch runs every test of a wanted name once by itself and notes what it reaches. A test that fails without any mutant is an error.
-func (b *built) watch(ctx context.Context, last int, workers int, wanted *regexp.Regexp, say func(string, ...any)) ([]test, error) {
+// watch runs every test of a wanted name once by itself and notes what it reaches. A test that fails without any mutant
+// is an error.
+func (b *built) watch(
+	ctx context.Context, last int, workers int, wanted *regexp.Regexp, say func(string, ...any),
+) ([]test, error) {
 	var all []test
 	for _, pkg := range slices.Sorted(mapKeys(b.binaries)) {
 		b.quiet[pkg] = b.takes(ctx, pkg, noFailFile)
@@ -85,7 +88,8 @@ func (b *built) watchOne(ctx context.Context, t *test, last int) error {
 		return err
 	}
 	start := time.Now()
-	out, used, err := b.measure(ctx, t.pkg, []string{"MUTANT_MARKS=" + marks.Name()}, "-test.run", "^"+t.name+"$", "-test.short", "-test.timeout", "5m")
+	out, used, err := b.measure(ctx, t.pkg, []string{"MUTANT_MARKS=" + marks.Name()}, "-test.run", "^"+t.name+"$",
+		"-test.short", "-test.timeout", "5m")
 	if t.took, t.cost = time.Since(start), used; err != nil {
 		return fmt.Errorf("%s.%s fails without any mutant: %w\n%s", t.pkg, t.name, err, tail(out))
 	}
@@ -102,8 +106,8 @@ func (b *built) run(ctx context.Context, pkg string, env []string, args ...strin
 	return out, err
 }
 
-// measure runs a test binary and also returns how long it kept a processor busy. Databases live in memory, where the system
-// has a folder for that: hundreds of them are written, and each waits for a disk otherwise.
+// measure runs a test binary and also returns how long it kept a processor busy. Databases live in memory, where the
+// system has a folder for that: hundreds of them are written, and each waits for a disk otherwise.
 func (b *built) measure(ctx context.Context, pkg string, env []string, args ...string) ([]byte, time.Duration, error) {
 	if b.quiet[pkg] {
 		args = append(args, noFailFile)

@@ -86,7 +86,12 @@ func find(root, dir string) ([]site, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := &finder{files: token.NewFileSet(), src: src, fails: map[ast.Stmt]bool{}, path: filepath.ToSlash(filepath.Join(dir, filepath.Base(name)))}
+		f := &finder{
+			files: token.NewFileSet(),
+			src:   src,
+			fails: map[ast.Stmt]bool{},
+			path:  filepath.ToSlash(filepath.Join(dir, filepath.Base(name))),
+		}
 		parsed, err := parser.ParseFile(f.files, name, src, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
@@ -185,8 +190,8 @@ func (f *finder) statement(s ast.Stmt, errorOnly bool) {
 	f.inside(s, errorOnly)
 }
 
-// checksError reports whether a condition only asks whether there was an error. Turning it is a mutant; passing the error over
-// is none, because the store commits no transaction in which a statement has failed.
+// checksError reports whether a condition only asks whether there was an error. Turning it is a mutant; passing the
+// error over is none, because the store commits no transaction in which a statement has failed.
 func (f *finder) checksError(cond ast.Expr) bool {
 	text := f.text(cond)
 	return text == "err != nil" || text == "err == nil"

@@ -49,8 +49,8 @@ func (n *Litecoin) PegIn(t testing.TB, amount bursar.Amount) string {
 	return n.sendFrom(t, n.wallet, address, amount)
 }
 
-// PegOut pays an address from the extension. It returns the transaction that waits for a block, of which nothing but the
-// payment stands in the block: as an output of its last transaction.
+// PegOut pays an address from the extension. It returns the transaction that waits for a block, of which nothing but
+// the payment stands in the block: as an output of its last transaction.
 func (n *Litecoin) PegOut(t testing.TB, address string, amount bursar.Amount) string {
 	t.Helper()
 	return n.sendFrom(t, n.shadow, address, amount)

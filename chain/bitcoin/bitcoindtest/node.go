@@ -70,7 +70,8 @@ func (n *Node) Outsider(t testing.TB) string {
 	return n.AddressOf(t, "bech32")
 }
 
-// AddressOf returns a new address of one of the node's kinds: "legacy", "p2sh-segwit", "bech32" or bitcoind's "bech32m".
+// AddressOf returns a new address of one of the node's kinds: "legacy", "p2sh-segwit", "bech32" or bitcoind's
+// "bech32m".
 func (n *Node) AddressOf(t testing.TB, kind string) string {
 	t.Helper()
 	var address string
@@ -171,8 +172,8 @@ func (n *Node) hashAt(t testing.TB, height int) string {
 	return hash
 }
 
-// transactionsAt returns a block's transactions but for the coinbase, Litecoin's HogEx, which is the miner's too, and the
-// dropped ones.
+// transactionsAt returns a block's transactions but for the coinbase, Litecoin's HogEx, which is the miner's too, and
+// the dropped ones.
 func (n *Node) transactionsAt(t testing.TB, height int, drop []string) []string {
 	t.Helper()
 	var block struct {

@@ -1,7 +1,7 @@
 // Package bitcoindtest runs a real bitcoind, or Litecoin's litecoind, on a private chain for tests.
 //
-// It owns the process, its data folder and an outsider's wallet in it, all of which end with the test. It never knows the
-// adapter: what it says of the chain is the node's own word.
+// It owns the process, its data folder and an outsider's wallet in it, all of which end with the test. It never knows
+// the adapter: what it says of the chain is the node's own word.
 package bitcoindtest
 
 import (
@@ -63,8 +63,8 @@ func StartAnnouncing(t testing.TB) *Announcing {
 	return &Announcing{Node: start(t, s), Announces: urls}
 }
 
-// StartPruned runs a bitcoind until the end of the test that has pruned the older of its blocks, in files that are small
-// (-fastprune), and has no index of transactions. It returns the lowest block that is kept.
+// StartPruned runs a bitcoind until the end of the test that has pruned the older of its blocks, in files that are
+// small (-fastprune), and has no index of transactions. It returns the lowest block that is kept.
 func StartPruned(t testing.TB) (n *Node, lowest uint64) {
 	t.Helper()
 	s := bitcoind()

@@ -41,7 +41,8 @@ func (s software) find(t testing.TB) string {
 	}
 	path, err := exec.LookPath(s.name)
 	if err != nil {
-		t.Fatalf("this test needs a real %s: run go run ./test -install %s, or set %s to one, or leave such tests out with -short", s.name, s.name, s.override)
+		t.Fatalf("this test needs a real %s: run go run ./test -install %s, or set %s to one, or leave such tests out "+
+			"with -short", s.name, s.name, s.override)
 	}
 	return path
 }

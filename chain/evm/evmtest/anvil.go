@@ -24,8 +24,8 @@ type Anvil struct {
 	finality int
 }
 
-// StartAnvil starts anvil for one test and prepares it. It looks in BURSAR_ANVIL, the path and the cache folder, in this
-// order. The test fails when there is none.
+// StartAnvil starts anvil for one test and prepares it. It looks in BURSAR_ANVIL, the path and the cache folder, in
+// this order. The test fails when there is none.
 func StartAnvil(t testing.TB, chainID uint64) *Anvil {
 	t.Helper()
 	const epoch = 4 // slots; two epochs make a block final
@@ -76,7 +76,8 @@ func findAnvil(t testing.TB) string {
 			return path
 		}
 	}
-	t.Fatal("this test needs anvil: run go run ./test -install anvil, or set BURSAR_ANVIL to one, or leave such tests out with -short")
+	t.Fatal("this test needs anvil: run go run ./test -install anvil, or set BURSAR_ANVIL to one, or leave such tests " +
+		"out with -short")
 	return ""
 }
 
@@ -122,7 +123,8 @@ func (a *Anvil) Finalize(t testing.TB) {
 	a.Mine(t, a.finality)
 }
 
-// Reorg replaces the last depth blocks by as many others with the same transactions but for the dropped ones, and one more.
+// Reorg replaces the last depth blocks by as many others with the same transactions but for the dropped ones, and one
+// more.
 func (a *Anvil) Reorg(t testing.TB, depth int, drop ...string) {
 	t.Helper()
 	newest := int(a.Number(t, "eth_blockNumber").Int64())

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// Balancer stands before a node and answers as one of several would, some of which are behind: each request meets the next.
-// It implements chaintest.Balanced. Without backends it passes everything on.
+// Balancer stands before a node and answers as one of several would, some of which are behind: each request meets the
+// next. It implements chaintest.Balanced. Without backends it passes everything on.
 type Balancer struct {
 	URL string
 
@@ -173,7 +173,8 @@ func (b *Balancer) answer(c call, lag int) call {
 	return b.ask(c)
 }
 
-// known returns a parameter as the node itself is to be asked, or nil where it names a block that the backend does not know.
+// known returns a parameter as the node itself is to be asked, or nil where it names a block that the backend does not
+// know.
 func (b *Balancer) known(parameter any, tip, lag int) any {
 	switch p := parameter.(type) {
 	case map[string]any:
@@ -201,7 +202,8 @@ func (b *Balancer) minedBy(c call, tip int) call {
 	var mined *struct {
 		BlockNumber *string `json:"blockNumber"`
 	}
-	if json.Unmarshal(answer.Result, &mined) == nil && mined != nil && mined.BlockNumber != nil && height(*mined.BlockNumber) > tip {
+	if json.Unmarshal(answer.Result, &mined) == nil && mined != nil && mined.BlockNumber != nil &&
+		height(*mined.BlockNumber) > tip {
 		return result(c, "null")
 	}
 	return answer

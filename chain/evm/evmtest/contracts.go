@@ -11,8 +11,8 @@ import (
 	"github.com/bursar/bursar"
 )
 
-// The contracts are compiled from the .sol files beside them by solc 0.8.37 with 200 optimizer runs, EVM version "paris" and
-// no metadata.
+// The contracts are compiled from the .sol files beside them by solc 0.8.37 with 200 optimizer runs, EVM version
+// "paris" and no metadata.
 var (
 	//go:embed contracts/Token.hex
 	tokenCode string

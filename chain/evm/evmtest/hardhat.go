@@ -17,7 +17,8 @@ import (
 // HardhatVersion is the Hardhat whose node the tests run.
 const HardhatVersion = "2.26.3"
 
-// HardhatFinality is how many blocks are final behind the newest on a Hardhat in tests: its own finalized tag is the newest.
+// HardhatFinality is how many blocks are final behind the newest on a Hardhat in tests: its own finalized tag is the
+// newest.
 const HardhatFinality = 4
 
 // Hardhat is a fresh Hardhat Network, mining only when told. It offers neither receipts of blocks nor traces of them.
@@ -26,8 +27,8 @@ type Hardhat struct {
 	before map[int]string // snapshots by the height of the block that came next
 }
 
-// StartHardhat starts a node for one test and prepares it. It looks for Hardhat in BURSAR_HARDHAT and in the cache folder. The test
-// fails when there is none.
+// StartHardhat starts a node for one test and prepares it. It looks for Hardhat in BURSAR_HARDHAT and in the cache
+// folder. The test fails when there is none.
 func StartHardhat(t testing.TB, chainID uint64) *Hardhat {
 	t.Helper()
 	home := findHardhat(t)
@@ -85,7 +86,8 @@ func findHardhat(t testing.TB) string {
 			return path
 		}
 	}
-	t.Fatal("this test needs Hardhat: run go run ./test -install hardhat, or set BURSAR_HARDHAT to a folder with it, or leave such tests out with -short")
+	t.Fatal("this test needs Hardhat: run go run ./test -install hardhat, or set BURSAR_HARDHAT to a folder with it, " +
+		"or leave such tests out with -short")
 	return ""
 }
 
@@ -108,7 +110,8 @@ func (h *Hardhat) Finalize(t testing.TB) {
 	h.Mine(t, HardhatFinality)
 }
 
-// Reorg replaces the last depth blocks by as many others with the same transactions but for the dropped ones, and one more.
+// Reorg replaces the last depth blocks by as many others with the same transactions but for the dropped ones, and one
+// more.
 func (h *Hardhat) Reorg(t testing.TB, depth int, drop ...string) {
 	t.Helper()
 	dropped := map[string]bool{}

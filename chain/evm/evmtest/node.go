@@ -24,12 +24,13 @@ import (
 // Payers is how many outsiders pay: each payment comes from another one, so that dropping one leaves no gap of nonces.
 const Payers = 24
 
-// Node is an EVM node over JSON-RPC, with outsiders who hold UTXOs. Mining, finality and reorganisations differ from node to
-// node and are left to anyone who embeds it.
+// Node is an EVM node over JSON-RPC, with outsiders who hold UTXOs. Mining, finality and reorganisations differ from
+// node to node and are left to anyone who embeds it.
 type Node struct {
 	URL     string
 	ChainID uint64
-	// Batch lets several payments of the native asset go through one contract call; without it each has its own transaction.
+	// Batch lets several payments of the native asset go through one contract call; without it each has its own
+	// transaction.
 	Batch bool
 
 	client *rpc.Client
@@ -164,7 +165,8 @@ func (n *Node) Send(t testing.TB, to common.Address, value bursar.Amount, data [
 	return n.send(t, &to, value, data)
 }
 
-// Gas limits: a plain payment to an address without code needs 21,000; whatever else the tests do stays below a million.
+// Gas limits: a plain payment to an address without code needs 21,000; whatever else the tests do stays below a
+// million.
 const (
 	plainGas    = 100_000
 	contractGas = 3_000_000
@@ -181,10 +183,17 @@ func (n *Node) send(t testing.TB, to *common.Address, value bursar.Amount, data 
 		gas = contractGas
 	}
 	nonce := n.Number(t, "eth_getTransactionCount", Payer(who).Hex(), "pending").Uint64()
-	tx, err := types.SignNewTx(Key(who), types.LatestSignerForChainID(new(big.Int).SetUint64(n.ChainID)), &types.DynamicFeeTx{
-		ChainID: new(big.Int).SetUint64(n.ChainID), Nonce: nonce, Gas: gas, To: to, Value: value.Big(), Data: data,
-		GasTipCap: big.NewInt(2e9), GasFeeCap: big.NewInt(100e9),
-	})
+	tx, err := types.SignNewTx(Key(who), types.LatestSignerForChainID(new(big.Int).SetUint64(n.ChainID)),
+		&types.DynamicFeeTx{
+			ChainID:   new(big.Int).SetUint64(n.ChainID),
+			Nonce:     nonce,
+			Gas:       gas,
+			To:        to,
+			Value:     value.Big(),
+			Data:      data,
+			GasTipCap: big.NewInt(2e9),
+			GasFeeCap: big.NewInt(100e9),
+		})
 	if err != nil {
 		t.Fatalf("sign: %v", err)
 	}
@@ -210,8 +219,8 @@ func (n *Node) Deploy(t testing.TB, code []byte) (common.Address, string) {
 	return crypto.CreateAddress(Payer(who), nonce), n.send(t, nil, bursar.Amount{}, code)
 }
 
-// Prepare deploys the contracts that payments need and gives tokens of 6 decimals to all outsiders. mine must put what waits
-// into blocks.
+// Prepare deploys the contracts that payments need and gives tokens of 6 decimals to all outsiders. mine must put what
+// waits into blocks.
 func (n *Node) Prepare(t testing.TB, mine func()) {
 	t.Helper()
 	n.payer, _ = n.Deploy(t, PayerCode())

@@ -1,4 +1,5 @@
-// Package push hears a node announce blocks: over ZeroMQ (bitcoind, litecoind, java-tron) and over WebSocket (the others).
+// Package push hears a node announce blocks: over ZeroMQ (bitcoind, litecoind, java-tron) and over WebSocket (the
+// others).
 //
 // It owns one subscription from dialling to its end. It never connects again by itself, never reads a block from an
 // announcement, and never logs: who calls it decides what an announcement and an end mean.
@@ -50,8 +51,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Name returns what of a push URL may be printed: its scheme and host, with "/…" where there is more. It never fails, as a
-// URL that does not parse has no safe part.
+// Name returns what of a push URL may be printed: its scheme and host, with "/…" where there is more. It never fails,
+// as a URL that does not parse has no safe part.
 func Name(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" && u.Scheme != schemeIPC {

@@ -29,13 +29,14 @@ const (
 // Subscription is what a node is asked for over a WebSocket, and how its messages are read.
 type Subscription struct {
 	Request []byte // JSON
-	// Read says what a message means. An error ends the subscription: the request was refused, or the message is unreadable.
+	// Read says what a message means. An error ends the subscription: the request was refused, or the message is
+	// unreadable.
 	Read func(message []byte) (Kind, error)
 }
 
-// WebSocket subscribes at a ws:// or wss:// URL, whose user and password become basic authentication. It calls announced
-// once the node has accepted the subscription, and for each announcement. It returns when the subscription ends, with the
-// reason or the context's error.
+// WebSocket subscribes at a ws:// or wss:// URL, whose user and password become basic authentication. It calls
+// announced once the node has accepted the subscription, and for each announcement. It returns when the subscription
+// ends, with the reason or the context's error.
 func (c Config) WebSocket(ctx context.Context, raw string, wanted Subscription, announced func()) error {
 	c = c.withDefaults()
 	u, err := parse(raw, "ws", "wss")
@@ -91,7 +92,10 @@ func (c Config) connect(ctx context.Context, u *url.URL) (*websocket.Conn, error
 		Proxy: http.ProxyFromEnvironment, DialContext: c.Dial, TLSHandshakeTimeout: dialTime,
 		DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
 	}
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
+	//nolint:bodyclose // the package closes it
 	conn, _, err := websocket.Dial(ctx, bare.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: headers})
 	if err != nil {
 		var failed *url.Error

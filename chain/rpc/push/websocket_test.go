@@ -58,7 +58,8 @@ func TestWebSocketAnnouncesHeads(t *testing.T) {
 	t.Parallel()
 	url := node(t, func(ctx context.Context, conn *websocket.Conn) {
 		_, asked, err := conn.Read(ctx)
-		if want := `{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}`; err != nil || string(asked) != want {
+		if want := `{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}`; err != nil ||
+			string(asked) != want {
 			t.Errorf("it asks %s (%v), want %s", asked, err, want)
 		}
 		say(ctx, t, conn, gethAccepts, gethHead, `{"jsonrpc":"2.0","method":"other"}`, gethHead)
@@ -74,7 +75,8 @@ func TestWebSocketAnnouncesHeads(t *testing.T) {
 func TestWebSocketEnds(t *testing.T) {
 	t.Parallel()
 	for why, play := range map[string]func(ctx context.Context, conn *websocket.Conn){
-		"eth_subscribe is refused: notifications not supported (code -32601)": func(ctx context.Context, conn *websocket.Conn) {
+		"eth_subscribe is refused: notifications not supported (code -32601)": func(ctx context.Context,
+			conn *websocket.Conn) {
 			say(ctx, t, conn, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"notifications not supported"}}`)
 			_, _, _ = conn.Read(ctx)
 			_, _, _ = conn.Read(ctx)
@@ -139,7 +141,8 @@ func TestWebSocketKeepsItsCredentials(t *testing.T) {
 		t.Errorf("the node got %v", seen)
 	}
 	server.Close()
-	text := fmt.Sprint(err, c.WebSocket(t.Context(), url, heads(t), nil), c.WebSocket(t.Context(), url+"%zz", heads(t), nil),
+	text := fmt.Sprint(err, c.WebSocket(t.Context(), url, heads(t), nil),
+		c.WebSocket(t.Context(), url+"%zz", heads(t), nil),
 		c.ZMQ(t.Context(), url, nil, nil), Name(url))
 	for _, secret := range []string{"hunter2", key, query, header} {
 		if strings.Contains(text, secret) {

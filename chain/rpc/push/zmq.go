@@ -18,10 +18,10 @@ const (
 	schemeIPC = "ipc"
 )
 
-// ZMQ subscribes to topics of a ZeroMQ publisher at a tcp:// or ipc:// URL and calls announced once it has subscribed, and
-// for each message of a topic (the whole first part of it). It speaks ZMTP 3.0 (rfc.zeromq.org/spec/23) without security,
-// which is what bitcoind, litecoind (both libzmq) and java-tron (jeromq 0.5.3) publish with. It returns when the
-// subscription ends, with the reason or the context's error.
+// ZMQ subscribes to topics of a ZeroMQ publisher at a tcp:// or ipc:// URL and calls announced once it has subscribed,
+// and for each message of a topic (the whole first part of it). It speaks ZMTP 3.0 (rfc.zeromq.org/spec/23) without
+// security, which is what bitcoind, litecoind (both libzmq) and java-tron (jeromq 0.5.3) publish with. It returns when
+// the subscription ends, with the reason or the context's error.
 func (c Config) ZMQ(ctx context.Context, raw string, topics []string, announced func()) error {
 	c = c.withDefaults()
 	u, err := parse(raw, schemeTCP, schemeIPC)
@@ -81,8 +81,8 @@ func (s *subscriber) open() error {
 	return nil
 }
 
-// follow reads until the subscription ends. Where nothing arrives for a while the publisher is pinged: a Bitcoin block may
-// take an hour, and a connection that is dead looks the same from here.
+// follow reads until the subscription ends. Where nothing arrives for a while the publisher is pinged: a Bitcoin block
+// may take an hour, and a connection that is dead looks the same from here.
 func (s *subscriber) follow(announced func()) error {
 	heard, pinged := time.Now(), false
 	for time.Since(heard) < s.silence {

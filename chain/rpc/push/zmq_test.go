@@ -22,7 +22,8 @@ type publisher struct {
 const (
 	libzmqGreeting = "ff00000000000000017f" + "0301" + "4e554c4c" + "00000000000000000000000000000000" + "00" +
 		"00000000000000000000000000000000000000000000000000000000000000"
-	libzmqReady = "0426" + "055245414459" + "0b" + "536f636b65742d54797065" + "00000003" + "505542" + "08" + "4964656e74697479" + "00000000"
+	libzmqReady = "0426" + "055245414459" + "0b" + "536f636b65742d54797065" + "00000003" + "505542" + "08" +
+		"4964656e74697479" + "00000000"
 )
 
 func (p publisher) send(text string) {
@@ -141,7 +142,8 @@ func TestZMQEndsASilentSubscription(t *testing.T) {
 			}
 			_, _ = io.Copy(io.Discard, p)
 		})
-		if took := time.Since(started); n != 2 || !errors.Is(err, ErrSilent) || took < 10*time.Minute || took > 11*time.Minute {
+		if took := time.Since(started); n != 2 || !errors.Is(err, ErrSilent) || took < 10*time.Minute ||
+			took > 11*time.Minute {
 			t.Errorf("%d announcements, after %v: %v", n, took, err)
 		}
 	})
@@ -204,7 +206,8 @@ func TestZMQRefusesWhatIsNoPublisher(t *testing.T) {
 
 func TestZMQDialsWhatTheURLNames(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string]string{"tcp://[::1]:28332": "tcp [::1]:28332", "ipc:///run/bitcoind/blocks": "unix /run/bitcoind/blocks"} {
+	for raw, want := range map[string]string{"tcp://[::1]:28332": "tcp [::1]:28332",
+		"ipc:///run/bitcoind/blocks": "unix /run/bitcoind/blocks"} {
 		var got string
 		failed := errors.New("nobody there")
 		c := Config{Dial: func(_ context.Context, network, address string) (net.Conn, error) {
@@ -224,7 +227,8 @@ func TestZMQDialsWhatTheURLNames(t *testing.T) {
 
 // FuzzZMQ sends anything behind a sound greeting. Whatever comes, the subscription ends and no frame is held.
 func FuzzZMQ(f *testing.F) {
-	for _, seed := range []string{"0109", "0405", "02ffffffffffffffff", "0409" + "0450494e47" + "0064" + "aabb", "06" + "0000000000000000"} {
+	for _, seed := range []string{"0109", "0405", "02ffffffffffffffff", "0409" + "0450494e47" + "0064" + "aabb",
+		"06" + "0000000000000000"} {
 		raw, err := hex.DecodeString(seed)
 		if err != nil {
 			f.Fatal(err)

@@ -1,8 +1,8 @@
-// Package pushtest announces blocks as nodes do, for tests and the sandbox: a ZeroMQ publisher, and WebSockets that say what
-// a test has them say.
+// Package pushtest announces blocks as nodes do, for tests and the sandbox: a ZeroMQ publisher, and WebSockets that say
+// what a test has them say.
 //
-// It owns the connections of its subscribers and knows nothing of a chain. A subscriber that does not read misses messages:
-// nothing here waits for one.
+// It owns the connections of its subscribers and knows nothing of a chain. A subscriber that does not read misses
+// messages: nothing here waits for one.
 package pushtest
 
 import (
@@ -23,7 +23,8 @@ const (
 	writeTime  = 10 * time.Second
 )
 
-// Publisher is a ZeroMQ PUB socket: ZMTP 3.0 without security (rfc.zeromq.org/spec/23), as bitcoind and java-tron have one.
+// Publisher is a ZeroMQ PUB socket: ZMTP 3.0 without security (rfc.zeromq.org/spec/23), as bitcoind and java-tron have
+// one.
 type Publisher struct {
 	listener net.Listener
 	ended    sync.WaitGroup

@@ -1,0 +1,211 @@
+package api_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/account"
+	"github.com/bursar/bursar/api"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/charge"
+	"github.com/bursar/bursar/destination"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/wallet"
+	"github.com/bursar/bursar/webhook"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// keys makes one key for each reference out of nothing.
+type keys struct{}
+
+func (keys) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+	seed := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%d", ref.Family, ref.Branch, ref.Index))
+	_, pub := btcec.PrivKeyFromBytes(seed[:])
+	return pub.SerializeCompressed(), nil
+}
+
+// chargeWallets lets charges have their addresses made by the wallet service.
+type chargeWallets struct{ wallets *wallet.Service }
+
+func (c chargeWallets) Create(ctx context.Context, o charge.Order) (made bursar.Charge, err error) {
+	_, err = c.wallets.Create(ctx, wallet.New{Account: o.Account, Currency: o.Currency, Webhook: o.Webhook,
+		Metadata:      o.Metadata,
+		ChargeMinimum: o.Minimum, ChargeLife: o.Life, Done: func(ctx context.Context, tx *store.Tx, w bursar.Wallet) error {
+			made = bursar.Charge{Number: w.Number, ID: w.ID, AccountID: w.AccountID, Currency: w.Currency, Address: w.Address,
+				Minimum: o.Minimum,
+				Webhook: w.Webhook, Metadata: w.Metadata, CreatedAt: w.CreatedAt, Expires: w.CreatedAt.Add(o.Life)}
+			return o.Done(ctx, tx, made)
+		}})
+	return made, err
+}
+
+// clock stands still until it is moved.
+type clock struct{ at atomic.Int64 }
+
+func newClock() *clock {
+	c := &clock{}
+	c.at.Store(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).UnixNano())
+	return c
+}
+
+func (c *clock) now() time.Time          { return time.Unix(0, c.at.Load()).UTC() }
+func (c *clock) advance(d time.Duration) { c.at.Add(int64(d)) }
+
+// harness is one replica of the service without its workers.
+type harness struct {
+	testing.TB
+	clock    *clock
+	url      string // of the database
+	db       *store.DB
+	ids      *bursar.IDs
+	registry *bursar.Registry
+	chains   map[bursar.ChainID]*sim.Chain
+	accounts *account.Service
+	config   api.Config
+	base     string // of the HTTP server
+}
+
+// families are the chains of a stage. Litecoin is left out: it is not configured.
+var families = map[bursar.ChainID]sim.Config{
+	bursar.Bitcoin:  {Family: "bc", Confirmations: 3},
+	bursar.Ethereum: {Family: "evm", Spending: chain.AccountModel, Confirmations: 12},
+	bursar.BSC:      {Family: "evm", Spending: chain.AccountModel},
+	bursar.Polygon:  {Family: "evm", Spending: chain.AccountModel},
+	bursar.Tron:     {Family: "tron", Spending: chain.AccountModel, Confirmations: 19},
+	bursar.Solana:   {Family: "sol", Spending: chain.AccountModel},
+	bursar.XRPL:     {Family: "xrp", Spending: chain.AccountModel, SharedAddress: true},
+}
+
+// newHarness starts a replica on a database with a clock. Several may share both.
+func newHarness(t testing.TB, url string, at *clock, change ...func(*api.Config)) *harness {
+	t.Helper()
+	s := &harness{TB: t, clock: at, url: url, chains: map[bursar.ChainID]*sim.Chain{}}
+	var err error
+	if s.db, err = store.Open(t.Context(), store.Config{URL: url, Now: at.now}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.db.Close() })
+	s.ids = bursar.NewIDs(at.now, nil)
+	s.accounts = account.NewService(s.db, s.ids)
+	s.build()
+	s.config = s.services()
+	for _, c := range change {
+		c(&s.config)
+	}
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = api.Server(api.New(s.config), s.config.Log)
+	server.Start()
+	t.Cleanup(server.Close)
+	s.base = server.URL
+	return s
+}
+
+// build makes the chains and a registry whose tokens live in contracts that they know.
+func (s *harness) build() {
+	s.Helper()
+	for id, config := range families {
+		config.ID = id
+		s.chains[id] = sim.New(config)
+	}
+	currencies := bursar.Standard()
+	for i, c := range currencies {
+		if c.Code == "SOL" {
+			currencies[i].WithdrawalMaximum = bursar.Units(100e9)
+		}
+		if c.IsToken() {
+			currencies[i].Contract = s.chains[c.Chain].Named(string(c.Code))
+		}
+	}
+	var err error
+	if s.registry, err = bursar.NewRegistry(currencies); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *harness) services() api.Config {
+	s.Helper()
+	log := slog.New(slog.DiscardHandler)
+	walletChains, payChains := map[bursar.ChainID]wallet.Chain{}, map[bursar.ChainID]withdrawal.Chain{}
+	listChains := map[bursar.ChainID]destination.Chain{}
+	hot, capabilities := map[bursar.ChainID]string{}, map[bursar.ChainID]chain.Capabilities{}
+	for id, c := range s.chains {
+		walletChains[id], payChains[id], listChains[id], hot[id], capabilities[id] = c, c, c, s.hot(id), c.Capabilities()
+	}
+	wallets := wallet.NewService(s.db, keys{}, walletChains, s.registry, s.ids, nil)
+	return api.Config{DB: s.db, Registry: s.registry, Accounts: s.accounts, Wallets: wallets, IDs: s.ids, Log: log,
+		Chains:         capabilities,
+		TestDeliveries: &webhook.TestDeliveries{DB: s.db, IDs: s.ids},
+		Destinations: &destination.Service{DB: s.db, Chains: listChains, Registry: s.registry, IDs: s.ids,
+			Hold: 24 * time.Hour},
+		Charges: &charge.Service{DB: s.db, Registry: s.registry, Wallets: chargeWallets{wallets}},
+		Withdrawals: withdrawal.NewService(withdrawal.Config{DB: s.db, Chains: payChains, Hot: hot, Registry: s.registry,
+			IDs: s.ids, Log: log})}
+}
+
+// hot returns our own address on a chain.
+func (s *harness) hot(id bursar.ChainID) string {
+	s.Helper()
+	pub, _ := keys{}.Public(chain.Hot(s.chains[id].Capabilities().Family))
+	address, err := s.chains[id].Address(pub, 0)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return address.Base
+}
+
+// onEach runs a test on either database.
+func onEach(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, storetest.SQLite(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("PostgreSQL is left out by -short")
+		}
+		t.Parallel()
+		test(t, storetest.Postgres(t))
+	})
+}
+
+func (s *harness) account(withSecret bool) account.Issued {
+	s.Helper()
+	issued, err := s.accounts.Create(context.Background(), "a shop", withSecret)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return issued
+}
+
+func (s *harness) do(f func(tx *store.Tx) error) {
+	s.Helper()
+	if err := s.db.Do(context.Background(), f); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// send sends a request and returns what came back.
+func (s *harness) send(r *http.Request) (*http.Response, []byte) {
+	s.Helper()
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer response.Body.Close()
+	body := readAll(s.TB, response.Body)
+	return response, body
+}

@@ -1,0 +1,153 @@
+package bursartest
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/marks"
+	"github.com/bursar/bursar/signer/remote"
+	"github.com/bursar/bursar/store"
+)
+
+// Config says what a world is made of.
+type Config struct {
+	Seed     uint64
+	Kinds    []Kind
+	Template *Template
+	DB       *store.DB    // filled by NewTemplate; nil: one in memory, with the template's image
+	Records  slog.Handler // takes what the service logs; nil: nobody
+	Log      func(format string, args ...any)
+	Asked    func(format string, args ...any) // takes what processes ask of nodes and of the signer; nil: nobody
+}
+
+// Harness is everything there is. It is used by one goroutine.
+type Harness struct {
+	Config
+	Clock      *Clock
+	Scheduler  *Scheduler
+	DB         *store.DB // for who looks at it from outside, at no point and with the right time
+	Chains     []*sim.Chain
+	Registry   *bursar.Registry
+	Receivers  *Receivers
+	Processes  []*Process
+	Marks      map[string]*marks.Memory // by machine: what restores and failovers of the database do not touch
+	SignerAway bool                     // the signer does not answer
+	Signed     []Signed                 // by any process, in order
+
+	random       *rand.ChaCha8
+	keys         *cachedKeys
+	hot          map[bursar.ChainID]chain.Source
+	started      int
+	remoteSigner *remote.Client // the signer that serves all processes, where one does
+
+	unlimited bool      // no signer that is started has hourly limits any more
+	first     *store.DB // of the template
+}
+
+// New makes a world in which no process runs yet.
+func New(ctx context.Context, c Config) (*Harness, error) {
+	w := &Harness{
+		Config:    c,
+		Clock:     NewClock(),
+		Scheduler: &Scheduler{},
+		keys:      c.Template.cached,
+		hot:       map[bursar.ChainID]chain.Source{},
+		Marks:     map[string]*marks.Memory{},
+	}
+	w.Receivers = &Receivers{harness: w, taken: map[string]*Received{}}
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], c.Seed)
+	w.random = rand.NewChaCha8(seed)
+	var err error
+	if w.DB = c.DB; w.DB == nil {
+		if w.first, err = c.Template.take(ctx); err != nil {
+			return nil, err
+		}
+		w.DB = w.first
+	}
+	w.DB = w.DB.As(w.Clock.Now, store.Conduct{})
+	var currencies []bursar.Currency
+	for _, kind := range c.Kinds {
+		made := sim.New(kind.config(c.Seed, w.Clock.Now))
+		w.Chains = append(w.Chains, made)
+		currencies = append(currencies, kind.currencies(made)...)
+		if err := w.addHot(made); err != nil {
+			return nil, err
+		}
+	}
+	w.Registry, err = bursar.NewRegistry(currencies)
+	return w, err
+}
+
+func (w *Harness) addHot(c *sim.Chain) error {
+	ref := chain.Hot(c.Capabilities().Family)
+	pub, err := w.keys.Public(ref)
+	if err != nil {
+		return fmt.Errorf("derive the hot key: %w", err)
+	}
+	address, err := c.Address(pub, 0)
+	w.hot[c.Capabilities().ID] = chain.Source{Key: ref, Base: address.Base, Pub: hex.EncodeToString(pub)}
+	return err
+}
+
+// Hot returns our own address on a chain.
+func (w *Harness) Hot(id bursar.ChainID) chain.Source { return w.hot[id] }
+
+// Chain returns a chain by its ID.
+func (w *Harness) Chain(id bursar.ChainID) *sim.Chain {
+	for _, c := range w.Chains {
+		if c.Capabilities().ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// machine returns what the disk of a process's machine holds besides the database. Every other seed has all processes
+// on one.
+func (w *Harness) machine(process string) *marks.Memory {
+	if w.Seed%2 == 0 {
+		process = "all"
+	}
+	if w.Marks[process] == nil {
+		w.Marks[process] = &marks.Memory{}
+	}
+	return w.Marks[process]
+}
+
+// Backup returns an image of the database as it is now.
+func (w *Harness) Backup(ctx context.Context) ([]byte, error) { return w.DB.Image(ctx) }
+
+// Restore kills every process and puts what an image holds in the place of what the database does, as after the restore
+// of a backup, or a failover to a replica that lags. Processes that are started from then on use it.
+func (w *Harness) Restore(ctx context.Context, image []byte) error {
+	for _, p := range w.Processes {
+		p.Kill()
+	}
+	return w.StepBack(ctx, image)
+}
+
+// StepBack is Restore under processes that go on, and find an older database at their next statement.
+func (w *Harness) StepBack(ctx context.Context, image []byte) error {
+	w.Scheduler.Tick()
+	return w.DB.Overwrite(ctx, image)
+}
+
+// Close ends all processes and gives the database back to its template.
+func (w *Harness) Close() error {
+	for _, p := range w.Processes {
+		p.Kill()
+	}
+	w.Scheduler.Tick()
+	if w.first == nil {
+		return nil
+	}
+	return w.Template.give(context.Background(), w.first)
+}

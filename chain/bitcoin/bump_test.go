@@ -1,0 +1,84 @@
+package bitcoin
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+func TestBump(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c := open(t, f)
+	for name, test := range map[string]struct {
+		values []uint64
+		market string
+		used   int
+	}{
+		"out of the change":            {[]uint64{500_000, 400_000}, "0.00005000", 1},
+		"at a much higher market":      {[]uint64{500_000, 400_000}, "0.00050000", 1},
+		"all of a small change":        {[]uint64{101_100, 400_000}, "0.00005000", 1},
+		"with another coin":            {[]uint64{100_800, 400_000}, "0.00050000", 2},
+		"where there was no change":    {[]uint64{100_600, 400_000}, "0.00005000", 2},
+		"while the market has dropped": {[]uint64{500_000, 400_000}, "0.00001000", 1},
+	} {
+		f.say("estimatesmartfee", map[string]any{"feerate": raw("0.00005000"), "blocks": 6})
+		order := orderOf(t, c, []uint64{100_000}, test.values...)
+		cheap, was := mustBuild(t, c, order)
+		f.say("estimatesmartfee", map[string]any{"feerate": raw(test.market), "blocks": 6})
+		order.Replaces = &cheap
+		dear, is := mustBuild(t, c, order)
+		if !slices.Equal(dear.Reservations[:len(cheap.Reservations)], cheap.Reservations) ||
+			len(dear.Reservations) != test.used {
+			t.Errorf("%s: claims %v replace %v", name, dear.Reservations, cheap.Reservations)
+		}
+		wantDearer(t, name, was, is)
+		wantSound(t, c, order, dear, 5000, 500)
+	}
+}
+
+// wantDearer checks rules 3 and 4 of BIP 125, and that the rate rises too (Bitcoin Core, policy/rbf.cpp).
+func wantDearer(t *testing.T, name string, was, is chain.Contents) {
+	t.Helper()
+	old, _ := was.Fee.Uint64()
+	fee, _ := is.Fee.Uint64()
+	if step := rate(1000).fee(is.Weight); fee < old+step {
+		t.Errorf("%s: a fee of %d replaces %d, the step is %d", name, fee, old, step)
+	}
+	if fee*was.Weight <= old*is.Weight {
+		t.Errorf("%s: %d/%d is no higher rate than %d/%d", name, fee, is.Weight, old, was.Weight)
+	}
+}
+
+func TestWhatCannotBeBumped(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c := open(t, f)
+	order := orderOf(t, c, []uint64{100_000}, 500_000, 400_000)
+	cheap, _ := mustBuild(t, c, order)
+	for why, change := range map[string]func(o *chain.TxRequest){
+		"another amount":  func(o *chain.TxRequest) { o.Payments[0].Amount = bursar.Units(100_001) },
+		"another address": func(o *chain.TxRequest) { o.Payments[0].Address = stranger(t, c, 77) },
+		"one payment more": func(o *chain.TxRequest) {
+			o.Payments = append(o.Payments, chain.Payment{Address: stranger(t, c, 8), Amount: bursar.Units(1000)})
+		},
+		"no higher fee": func(o *chain.TxRequest) { o.MaxFee = cheap.Fee },
+		"no draft":      func(o *chain.TxRequest) { o.Replaces = &chain.UnsignedTx{} },
+	} {
+		changed := order
+		changed.Payments = slices.Clone(order.Payments)
+		changed.Replaces = &cheap
+		change(&changed)
+		if built, err := c.Build(t.Context(), changed); err == nil {
+			t.Errorf("%s: %+v", why, built)
+		}
+	}
+	order.Replaces = &cheap
+	f.say("getmempoolentry", map[string]any{"ancestorsize": 140, "descendantcount": 2,
+		"fees": map[string]any{"ancestor": raw("0.00000700")}})
+	if built, err := c.Build(t.Context(), order); err == nil {
+		t.Errorf("with a child that would die: %+v", built)
+	}
+}

@@ -1,0 +1,261 @@
+package chaintest
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// maxRead bounds a walk along the chain, so that an adapter that never comes to the tip fails a test and hangs none.
+const maxRead = 5000
+
+// harness is the part of the service that a test plays: it holds the keys, follows the chain and keeps the UTXOs.
+type harness struct {
+	t            *testing.T
+	ctx          context.Context
+	chain        chain.Chain
+	node         Node
+	unit         bursar.Amount
+	capabilities chain.Capabilities
+	keys         Keys
+	watch        *Watch
+	cursor       chain.BlockRef
+	utxos        []chain.UTXO
+	source       map[string]chain.Source // by base
+	nonces       map[string]uint64       // the next one, by base, once one is known
+}
+
+// newHarness starts at the chain's present head and watches the hot address.
+func newHarness(t *testing.T, h Harness) *harness {
+	t.Helper()
+	capabilities := h.Chain.Capabilities()
+	d := &harness{
+		t: t, ctx: t.Context(), chain: h.Chain, node: h.Node, unit: h.Unit, capabilities: capabilities,
+		keys: Keys{Curve: capabilities.Curve}, watch: NewWatch(),
+		source: map[string]chain.Source{}, nonces: map[string]uint64{},
+	}
+	d.own(chain.Hot(capabilities.Family))
+	d.cursor = d.head().Latest
+	return d
+}
+
+// own makes a key's address one of ours.
+func (d *harness) own(ref chain.KeyRef) chain.Source {
+	d.t.Helper()
+	address, err := d.chain.Address(d.keys.Public(ref), 0)
+	d.check(err, "address of %v", ref)
+	source := chain.Source{Key: ref, Base: address.Base}
+	d.source[source.Base] = source
+	d.watch.Add(source.Base)
+	return source
+}
+
+func (d *harness) hot() chain.Source {
+	d.t.Helper()
+	return d.own(chain.Hot(d.capabilities.Family))
+}
+
+// deposit returns the address that a wallet of some index has.
+func (d *harness) deposit(index uint32) bursar.Address {
+	d.t.Helper()
+	address := d.unwatched(index)
+	if !d.capabilities.SharedAddress {
+		d.own(chain.KeyRef{Family: d.capabilities.Family, Branch: chain.DepositBranch, Index: index})
+	}
+	return address
+}
+
+// unwatched returns a wallet's address without watching it.
+func (d *harness) unwatched(index uint32) bursar.Address {
+	d.t.Helper()
+	ref, memo := chain.KeyRef{Family: d.capabilities.Family, Branch: chain.DepositBranch, Index: index}, uint32(0)
+	if d.capabilities.SharedAddress {
+		ref, memo = chain.Hot(d.capabilities.Family), index+1
+	}
+	address, err := d.chain.Address(d.keys.Public(ref), memo)
+	d.check(err, "address %d", index)
+	return address
+}
+
+// outsider returns a payable address that is not ours.
+func (d *harness) outsider() bursar.Address {
+	d.t.Helper()
+	text := d.node.Outsider(d.t)
+	address, err := d.chain.ParseAddress(text)
+	d.check(err, "parse the outsider's address %q", text)
+	return address
+}
+
+func (d *harness) head() chain.Head {
+	d.t.Helper()
+	head, err := d.chain.Head(d.ctx)
+	d.check(err, "head")
+	return head
+}
+
+// read follows the chain from the cursor to the tip and keeps the UTXOs that arrive.
+func (d *harness) read() []chain.Block {
+	d.t.Helper()
+	blocks := d.follow(d.cursor, 100, d.watch)
+	for _, block := range blocks {
+		d.cursor = block.Ref
+		for _, transfer := range block.Transfers {
+			if transfer.UTXO != "" && !slices.ContainsFunc(d.utxos, func(c chain.UTXO) bool {
+				return c.Outpoint == transfer.UTXO
+			}) {
+				d.utxos = append(d.utxos, chain.UTXO{
+					Outpoint: transfer.UTXO, Source: d.source[transfer.Address.Base], Amount: transfer.Amount,
+				})
+			}
+		}
+	}
+	return blocks
+}
+
+// follow walks from a block to the tip in steps of limit and checks that the blocks are linked.
+func (d *harness) follow(from chain.BlockRef, limit int, watch chain.Watch) []chain.Block {
+	d.t.Helper()
+	var all []chain.Block
+	for len(all) < maxRead {
+		blocks, err := d.chain.After(d.ctx, from, limit, watch)
+		d.check(err, "blocks after %v", from)
+		if len(blocks) == 0 {
+			return all
+		}
+		if len(blocks) > limit {
+			d.t.Fatalf("After(limit %d) returned %d blocks", limit, len(blocks))
+		}
+		for _, block := range blocks {
+			if block.Parent != from.Hash || block.Ref.Height <= from.Height || block.Ref.Hash == "" {
+				d.t.Fatalf("block %v with parent %q does not follow %v", block.Ref, block.Parent, from)
+			}
+			from = block.Ref
+		}
+		all = append(all, blocks...)
+	}
+	d.t.Fatalf("no tip after %d blocks", maxRead)
+	return nil
+}
+
+// fund pays amounts to an address of ours and returns when they are final and read.
+func (d *harness) fund(base string, amounts ...bursar.Amount) {
+	d.t.Helper()
+	for _, amount := range amounts {
+		d.node.Pay(d.t, chain.Payment{Address: bursar.Address{Base: base}, Amount: amount})
+	}
+	d.settle()
+}
+
+// settle mines what waits, until it is final, and reads it.
+func (d *harness) settle() []chain.Block {
+	d.t.Helper()
+	d.node.Mine(d.t, 1)
+	d.node.Finalize(d.t)
+	return d.read()
+}
+
+// order asks for payments by the hot address, with a fee limit far above what they should cost.
+func (d *harness) order(payments ...chain.Payment) chain.TxRequest {
+	d.t.Helper()
+	fee := d.quote(payments[0])
+	maxFee, err := fee.Mul(20 * uint64(len(payments)))
+	d.check(err, "fee limit")
+	return d.from(d.hot(), chain.TxRequest{Kind: chain.KindWithdrawal, Payments: payments, MaxFee: maxFee})
+}
+
+// from completes an order with who pays it.
+func (d *harness) from(payer chain.Source, order chain.TxRequest) chain.TxRequest {
+	order.ID = bursar.ID{15: byte(len(d.utxos) + 1)}
+	if d.capabilities.Model == chain.UTXOModel {
+		order.Change = d.hot()
+		for _, utxo := range d.utxos {
+			if utxo.Source == payer {
+				order.UTXOs = append(order.UTXOs, utxo)
+			}
+		}
+		return order
+	}
+	order.From = payer
+	if next, known := d.nonces[payer.Base]; known {
+		order.Nonce = &next
+	}
+	return order
+}
+
+func (d *harness) quote(payment chain.Payment) bursar.Amount {
+	d.t.Helper()
+	fee, err := d.chain.Quote(d.ctx, payment)
+	d.check(err, "quote %v", payment)
+	if fee.IsZero() {
+		d.t.Fatalf("quote of %v is nothing", payment)
+	}
+	return fee
+}
+
+// build drafts an order and takes what it claims from the books.
+func (d *harness) build(order chain.TxRequest) chain.UnsignedTx {
+	d.t.Helper()
+	unsigned, err := d.chain.Build(d.ctx, order)
+	d.check(err, "draft")
+	for _, resource := range unsigned.Reservations {
+		d.utxos = slices.DeleteFunc(d.utxos, func(c chain.UTXO) bool { return c.Outpoint == resource })
+		base, number, _ := strings.Cut(resource, "/")
+		if nonce, err := strconv.ParseUint(number, 10, 64); err == nil {
+			d.nonces[base] = nonce + 1
+		}
+	}
+	return unsigned
+}
+
+// sign does what a signer does and makes the transaction ours.
+func (d *harness) sign(unsigned chain.UnsignedTx) chain.SignedTx {
+	d.t.Helper()
+	tx, err := d.chain.Assemble(unsigned, d.signatures(unsigned))
+	d.check(err, "assemble")
+	if tx.TxID == "" || len(tx.Raw) == 0 {
+		d.t.Fatalf("assembled transaction %q has %d bytes", tx.TxID, len(tx.Raw))
+	}
+	d.watch.AddSent(tx.TxID)
+	return tx
+}
+
+func (d *harness) signatures(unsigned chain.UnsignedTx) [][]byte {
+	d.t.Helper()
+	var signatures [][]byte
+	for _, input := range d.inspect(unsigned.Bytes).Inputs {
+		signatures = append(signatures, d.keys.Sign(input.Source.Key, input.Digest))
+	}
+	return signatures
+}
+
+func (d *harness) inspect(unsigned []byte) chain.Contents {
+	d.t.Helper()
+	contents, err := d.chain.Inspect(unsigned)
+	d.check(err, "inspect")
+	return contents
+}
+
+// send drafts, signs and broadcasts.
+func (d *harness) send(order chain.TxRequest) (chain.UnsignedTx, chain.SignedTx) {
+	d.t.Helper()
+	unsigned := d.build(order)
+	tx := d.sign(unsigned)
+	d.broadcast(tx)
+	return unsigned, tx
+}
+
+func (d *harness) broadcast(tx chain.SignedTx) {
+	d.t.Helper()
+	d.check(d.chain.Broadcast(d.ctx, tx), "broadcast %s", tx.TxID)
+}
+
+// balance returns what the node says that an address holds.
+func (d *harness) balance(base string) bursar.Amount {
+	d.t.Helper()
+	return d.node.Balance(d.t, base)
+}

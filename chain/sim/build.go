@@ -1,0 +1,183 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+const (
+	defaultRate = 10
+	dustAmount  = 294 // by UTXOs, no output may be smaller
+)
+
+// errFeeLimit says that a transaction would cost more than the order allows.
+var errFeeLimit = errors.New("the fee is above the order's limit")
+
+// Quote returns what a transaction with one coin and change, or a payment at twice the present rate, costs.
+func (c *Chain) Quote(ctx context.Context, payment chain.Payment) (bursar.Amount, error) {
+	if err := c.enter(ctx, Quote); err != nil {
+		return bursar.Amount{}, err
+	}
+	defer c.mu.Unlock()
+	if err := c.refuse(payment); err != nil {
+		return bursar.Amount{}, fmt.Errorf("quote: %w", err)
+	}
+	if c.config.Spending == chain.UTXOModel {
+		return cost(c.weight(1, []chain.Payment{payment, payment}), c.going), nil
+	}
+	return cost(c.weight(0, []chain.Payment{payment}), c.headroom()), nil
+}
+
+// headroom is the rate that a numbered transaction may pay at most: twice the present one, so that it survives a rise.
+func (c *Chain) headroom() uint64 { return 2 * c.going }
+
+// refuse returns a *chain.RefusedError for a payment that can never be made.
+func (c *Chain) refuse(payment chain.Payment) error {
+	if err := c.payable(payment); err != nil {
+		return &chain.RefusedError{Reason: err.Error()}
+	}
+	least := bursar.Units(1)
+	if c.config.Spending == chain.UTXOModel {
+		least = bursar.Units(dustAmount)
+	}
+	switch {
+	case payment.Amount.Less(least):
+		return &chain.RefusedError{Below: true, Reason: fmt.Sprintf("the network carries no less than %s units", least)}
+	case payment.Contract != "" && payment.Address.Base == payment.Contract:
+		return &chain.RefusedError{Reason: "the address is the token's own contract"}
+	case c.wantsMemo[payment.Address.Base] && !payment.Address.HasMemo:
+		return &chain.RefusedError{Reason: "the address needs a memo"}
+	}
+	return nil
+}
+
+// refuseAny is refuse for several payments, and names those that are refused.
+func (c *Chain) refuseAny(payments []chain.Payment) error {
+	var first *chain.RefusedError
+	var which []int
+	for i, payment := range payments {
+		var refused *chain.RefusedError
+		if errors.As(c.refuse(payment), &refused) {
+			first, which = cmp.Or(first, refused), append(which, i)
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return &chain.RefusedPaymentsError{Refused: first, Payments: which}
+}
+
+// collects reports whether an order takes all that it may use to the hot address, less the fee.
+func collects(order chain.TxRequest) bool {
+	return order.Kind == chain.KindSweep || order.Kind == chain.KindConsolidation
+}
+
+// Cheap reports whether blocks cost no more than in the beginning.
+func (c *Chain) Cheap(ctx context.Context) (bool, error) {
+	if err := c.enter(ctx, Quote); err != nil {
+		return false, err
+	}
+	defer c.mu.Unlock()
+	return c.going <= defaultRate, nil
+}
+
+// Build builds the order's transaction. A sweep of the native asset pays its fee out of its amount.
+func (c *Chain) Build(ctx context.Context, order chain.TxRequest) (chain.UnsignedTx, error) {
+	if err := c.enter(ctx, Build); err != nil {
+		return chain.UnsignedTx{}, err
+	}
+	defer c.mu.Unlock()
+	unsigned, err := c.build(order)
+	if err != nil {
+		return chain.UnsignedTx{}, fmt.Errorf("draft %s: %w", order.Kind, err)
+	}
+	return unsigned, nil
+}
+
+func (c *Chain) build(order chain.TxRequest) (chain.UnsignedTx, error) {
+	if n := len(order.Payments); n == 0 || n > c.config.MaxPayments || collects(order) && n != 1 {
+		return chain.UnsignedTx{}, fmt.Errorf("an order of %d payments", n)
+	}
+	var sum bursar.Amount
+	if err := c.refuseAny(order.Payments); err != nil {
+		return chain.UnsignedTx{}, err
+	}
+	for _, payment := range order.Payments {
+		var err error
+		if sum, err = sum.Add(payment.Amount); err != nil {
+			return chain.UnsignedTx{}, fmt.Errorf("sum of payments: %w", err)
+		}
+	}
+	build := c.buildUTXOs
+	if c.config.Spending == chain.AccountModel {
+		build = c.buildAccount
+	}
+	u, err := build(order)
+	if err != nil {
+		return chain.UnsignedTx{}, err
+	}
+	if order.MaxFee.Less(u.Fee) {
+		return chain.UnsignedTx{}, fmt.Errorf("%w: %w", errFeeLimit, &chain.TooDearError{Fee: u.Fee, Limit: order.MaxFee})
+	}
+	u.Chain = c.config.ID
+	if c.config.Expiry > 0 {
+		u.Expires = c.tip().ref.Height + c.config.Expiry
+	}
+	raw, err := json.Marshal(u)
+	if err != nil {
+		return chain.UnsignedTx{}, fmt.Errorf("encode transaction: %w", err)
+	}
+	if err := c.validate(u); err != nil {
+		return chain.UnsignedTx{}, err
+	}
+	return chain.UnsignedTx{Reservations: c.transaction(u, raw).resources, Bytes: raw, Fee: u.Fee, Expires: u.Expires}, nil
+}
+
+// mayBePruned reports whether a block that is no longer kept could hold an unsigned transaction's transaction.
+func (c *Chain) mayBePruned(unsigned chain.UnsignedTx) bool {
+	if unsigned.Expires == 0 {
+		for _, resource := range unsigned.Reservations {
+			if at, used := c.used[resource]; used && uint64(at) < c.pruned {
+				return true
+			}
+		}
+		return false
+	}
+	return unsigned.Expires < c.pruned+c.config.Expiry
+}
+
+// fee returns what a weight costs at a rate, and what replaces an earlier draft if that is more.
+func fee(weight, rate uint64, replaced *chain.UnsignedTx) bursar.Amount {
+	amount := cost(weight, rate)
+	if replaced == nil {
+		return amount
+	}
+	if least := bumping(replaced.Fee); amount.Less(least) {
+		return least
+	}
+	return amount
+}
+
+// Expired reports whether the final chain is past the unsigned transaction's last block or used one of its claims
+// otherwise. Where the blocks that could hold the transaction were pruned, it is chain.ErrPruned.
+func (c *Chain) Expired(ctx context.Context, unsigned chain.UnsignedTx, txID string) (bool, error) {
+	if err := c.enter(ctx, Expired); err != nil {
+		return false, err
+	}
+	defer c.mu.Unlock()
+	at, included := c.where[txID]
+	if included && uint64(at) >= c.pruned {
+		return false, nil
+	}
+	over := c.dead(unsigned.Reservations) || unsigned.Expires != 0 && c.finalHeight() > int(unsigned.Expires)
+	if over && c.mayBePruned(unsigned) {
+		return false, fmt.Errorf("%s: %w", txID, chain.ErrPruned)
+	}
+	return over, nil
+}

@@ -1,0 +1,96 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// buildAccount numbers the transaction and checks that its payer holds enough beyond what is reserved. As every node it
+// knows nothing of what waits.
+func (c *Chain) buildAccount(order chain.TxRequest) (unsigned, error) {
+	nonce, err := c.nonce(order)
+	if err != nil {
+		return unsigned{}, err
+	}
+	u := unsigned{From: order.From, Nonce: nonce, Payments: slices.Clone(order.Payments)}
+	u.Weight = c.weight(0, u.Payments)
+	u.Fee = fee(u.Weight, c.headroom(), order.Replaces)
+	own := c.beyond(order, "")
+	if first := &u.Payments[0]; order.Kind == chain.KindSweep && first.Contract == "" {
+		if most := own.SubOrZero(u.Fee); !most.IsZero() && most.Less(first.Amount) {
+			first.Amount = most
+		}
+	}
+	return u, c.affordable(order, u, own)
+}
+
+// beyond is what the payer holds of an asset in the newest block, less what the order says is spoken for.
+func (c *Chain) beyond(order chain.TxRequest, contract string) bursar.Amount {
+	return c.ledger.balance(holding{contract, order.From.Base}).SubOrZero(order.ReservedOf(contract))
+}
+
+func (c *Chain) affordable(order chain.TxRequest, u unsigned, own bursar.Amount) error {
+	tokens := false
+	for _, payment := range u.Payments {
+		if payment.Contract == "" {
+			continue
+		}
+		tokens = true
+		held := c.beyond(order, payment.Contract)
+		if need := total(u.Payments, payment.Contract); held.Less(need) {
+			return &chain.NeedsFundsError{Contract: payment.Contract, Missing: need.SubOrZero(held)}
+		}
+	}
+	need, err := total(u.Payments, "").Add(u.Fee)
+	if err != nil {
+		return fmt.Errorf("value and fee: %w", err)
+	}
+	missing := need.SubOrZero(own)
+	switch {
+	case missing.IsZero():
+		return nil
+	case tokens && order.Kind == chain.KindSweep:
+		return &chain.NeedsGasError{Source: order.From, Amount: missing}
+	}
+	return &chain.NeedsFundsError{Missing: missing}
+}
+
+// nonce returns the transaction's number: that of the unsigned transaction to replace, that of the books, or the next
+// by the newest block.
+func (c *Chain) nonce(order chain.TxRequest) (uint64, error) {
+	next := c.ledger.nonces[order.From.Base]
+	if c.config.Unnumbered {
+		return 0, nil
+	}
+	if order.Replaces != nil {
+		nonce, err := reservedNonce(*order.Replaces, order.From.Base)
+		if err == nil && nonce < next {
+			err = fmt.Errorf("nonce %d of the draft to outbid is used", nonce)
+		}
+		return nonce, err
+	}
+	if order.Nonce != nil {
+		if *order.Nonce < next {
+			return 0, fmt.Errorf("nonce %d is used, the next is %d: %w", *order.Nonce, next, chain.ErrExternalNonce)
+		}
+		return *order.Nonce, nil
+	}
+	return next, nil // by blocks alone: what waits may be a payment that the books have forgotten
+}
+
+func reservedNonce(unsigned chain.UnsignedTx, base string) (uint64, error) {
+	if len(unsigned.Reservations) != 1 {
+		return 0, fmt.Errorf("a draft with claims %q cannot be outbid", unsigned.Reservations)
+	}
+	number, found := strings.CutPrefix(unsigned.Reservations[0], base+"/")
+	nonce, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || !found {
+		return 0, fmt.Errorf("claim %q is not of %s", unsigned.Reservations[0], base)
+	}
+	return nonce, nil
+}

@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// buildUTXOs takes UTXOs in the order given until they are enough, or all of a sweep. To replace an earlier draft it
+// takes all that this one names and, where they do not bring the higher fee, further ones that are in a block.
+func (c *Chain) buildUTXOs(order chain.TxRequest) (unsigned, error) {
+	utxos, least := order.UTXOs, 1
+	if order.Kind == chain.KindConsolidation && order.Replaces != nil {
+		utxos = named(order.UTXOs, order.Replaces.Reservations)
+	}
+	if collects(order) {
+		least = len(utxos)
+	}
+	if order.Replaces != nil && order.Kind != chain.KindConsolidation {
+		old := named(order.UTXOs, order.Replaces.Reservations)
+		if len(old) == 0 || len(old) != len(order.Replaces.Reservations) {
+			return unsigned{}, errors.New("the order lacks coins of the draft to outbid")
+		}
+		utxos, least = append(old, beside(order.UTXOs, order.Replaces.Reservations)...), len(old)
+	}
+	u := unsigned{Change: order.Change}
+	var in bursar.Amount
+	for i, utxo := range utxos {
+		if i == c.config.MaxInputs {
+			return u, c.tooMany(order, utxos, in)
+		}
+		u.Inputs = append(u.Inputs, input{utxo.Outpoint, utxo.Source, utxo.Amount})
+		var err error
+		if in, err = in.Add(utxo.Amount); err != nil {
+			return u, fmt.Errorf("sum of coins: %w", err)
+		}
+		if i < least-1 {
+			continue
+		}
+		if whole, enough := c.balanceUTXOs(u, order, in); enough {
+			return whole, nil
+		}
+	}
+	weight := c.weight(len(u.Inputs), order.Payments)
+	need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Replaces)))
+	return u, &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
+}
+
+// tooMany tells an order whose coins are too small from one whose coins are too little.
+func (c *Chain) tooMany(order chain.TxRequest, utxos []chain.UTXO, in bursar.Amount) error {
+	all := bursar.Amount{}
+	for _, utxo := range utxos {
+		all = must(all.Add(utxo.Amount))
+	}
+	weight := c.weight(c.config.MaxInputs, order.Payments)
+	if need := must(total(order.Payments, "").Add(fee(weight, c.going, order.Replaces))); all.Less(need) {
+		return &chain.NeedsFundsError{Missing: need.SubOrZero(in)}
+	}
+	return &chain.TooManyInputsError{Limit: c.config.MaxInputs}
+}
+
+// balanceUTXOs sets fee and change so that what goes in comes out, and reports whether the UTXOs are enough.
+func (c *Chain) balanceUTXOs(u unsigned, order chain.TxRequest, in bursar.Amount) (unsigned, bool) {
+	u.Payments = slices.Clone(order.Payments)
+	u.Weight = c.weight(len(u.Inputs), u.Payments)
+	u.Fee = fee(u.Weight, c.going, order.Replaces)
+	if most := in.SubOrZero(u.Fee); collects(order) && most.Less(u.Payments[0].Amount) {
+		u.Payments[0].Amount = most
+		if c.refuse(u.Payments[0]) != nil {
+			return u, false
+		}
+	}
+	rest, err := in.Sub(must(total(u.Payments, "").Add(u.Fee)))
+	if err != nil {
+		return u, false
+	}
+	change := chain.Payment{Address: bursar.Address{Base: order.Change.Base}}
+	with := append(slices.Clone(u.Payments), change)
+	weight := c.weight(len(u.Inputs), with)
+	dearer := fee(weight, c.going, order.Replaces)
+	change.Amount = rest.SubOrZero(must(dearer.Sub(u.Fee)))
+	if change.Amount.Less(bursar.Units(dustAmount)) {
+		u.Fee = must(u.Fee.Add(rest)) // the rest is not worth an output
+		return u, true
+	}
+	with[len(with)-1] = change
+	u.Payments, u.Weight, u.Fee = with, weight, dearer
+	return u, true
+}
+
+// named returns the UTXOs with the claims, in the order of the claims.
+func named(utxos []chain.UTXO, resources []string) []chain.UTXO {
+	var found []chain.UTXO
+	for _, resource := range resources {
+		if i := slices.IndexFunc(utxos, func(utxo chain.UTXO) bool { return utxo.Outpoint == resource }); i >= 0 {
+			found = append(found, utxos[i])
+		}
+	}
+	return found
+}
+
+// beside returns the UTXOs in blocks that are none of the claims.
+func beside(utxos []chain.UTXO, resources []string) []chain.UTXO {
+	var further []chain.UTXO
+	for _, utxo := range utxos {
+		if !utxo.Unconfirmed && !slices.Contains(resources, utxo.Outpoint) {
+			further = append(further, utxo)
+		}
+	}
+	return further
+}

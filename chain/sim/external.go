@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// ExternalSpend makes an external spend: payments by somebody else with the key of one of our addresses. It replaces
+// whatever waits with the same claims and enters the next block at any rate. Payments of more than there is fail where
+// tokens move, and panic by UTXOs.
+func (c *Chain) ExternalSpend(base string, payments ...chain.Payment) string {
+	return c.externalSpend(base, false, payments)
+}
+
+// ExternalFailed is ExternalSpend on a chain that uses the account model, with a transaction that fails in its block.
+func (c *Chain) ExternalFailed(base string, payments ...chain.Payment) string {
+	return c.externalSpend(base, true, payments)
+}
+
+func (c *Chain) externalSpend(base string, fails bool, payments []chain.Payment) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	tx := &transaction{id: c.nextID("foreign"), payments: slices.Clone(payments), fails: fails}
+	if c.config.Spending == chain.UTXOModel {
+		c.takeUTXOs(tx, base)
+	} else {
+		tx.payer, tx.nonce, tx.unnumbered = base, c.ledger.nonces[base], c.config.Unnumbered
+		tx.weight = c.weight(0, tx.payments)
+		tx.fee = c.ledger.balance(holding{"", base}).SubOrZero(total(tx.payments, ""))
+	}
+	c.evict(tx.withReservations().resources)
+	c.waiting = append(c.waiting, tx)
+	return tx.id
+}
+
+// takeUTXOs lets an external transaction use UTXOs of a base, in the order of their names, and return the rest to it.
+func (c *Chain) takeUTXOs(tx *transaction, base string) {
+	var resources []string
+	for resource, unspent := range c.ledger.utxos {
+		if unspent.base == base {
+			resources = append(resources, resource)
+		}
+	}
+	slices.Sort(resources)
+	tx.makesUTXOs = true
+	var in bursar.Amount
+	for _, resource := range resources {
+		unspent := c.ledger.utxos[resource]
+		tx.inputs = append(tx.inputs, input{Resource: resource, Source: chain.Source{Base: base}, Amount: unspent.amount})
+		in = must(in.Add(unspent.amount))
+		tx.weight = c.weight(len(tx.inputs), tx.payments)
+		tx.fee = cost(tx.weight, c.going)
+		if need := must(total(tx.payments, "").Add(tx.fee)); !in.Less(need) {
+			if rest := must(in.Sub(need)); !rest.IsZero() {
+				tx.payments = append(tx.payments, chain.Payment{Address: bursar.Address{Base: base}, Amount: rest})
+			}
+			return
+		}
+	}
+	panic(fmt.Sprintf("sim: %s holds too little for a foreign spend", base))
+}
+
+// external shows an entry as an external spend of each watched address that it spends from.
+func (e *entry) external(watch chain.Watch) (found []chain.ExternalSpend) {
+	for _, base := range e.tx.payers() {
+		if !watch.Pays(base) {
+			continue
+		}
+		f := chain.ExternalSpend{TxID: e.tx.id, Base: base, Payments: e.evidence(), Failed: e.failed, Fee: e.fee}
+		if !e.tx.unnumbered {
+			f.Reservations = slices.Clone(e.tx.resources)
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// DoubleSpend has an outsider spend again, in the next block, what a payment of theirs spent that a reorganisation
+// dropped: that payment can never come back. Expired does not tell, as no real node does: the blocks' Funding and Spent
+// do.
+func (c *Chain) DoubleSpend(txID string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old, known := c.dropped[txID]
+	if !known || !old.outside {
+		panic("sim: no reorganisation dropped a payment " + txID)
+	}
+	if !old.makesUTXOs {
+		panic("sim: a payment spends nothing that could be spent again on a chain that spends by nonce")
+	}
+	again := &transaction{id: c.nextID("double spend"), outside: true, makesUTXOs: true, resources: old.resources}
+	c.waiting = append(c.waiting, again)
+	return again.id
+}
+
+// dead reports whether the final chain proves that a transaction with these claims can never be included, because
+// another has used one of them. It is what a chain that uses the account model tells; by UTXOs the core reads it from
+// the blocks.
+func (c *Chain) dead(resources []string) bool {
+	return c.config.Spending == chain.AccountModel && slices.ContainsFunc(resources, func(resource string) bool {
+		at, used := c.used[resource]
+		return used && c.final(at)
+	})
+}

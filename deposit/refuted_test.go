@@ -1,0 +1,89 @@
+package deposit_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/follow/followtest"
+	"github.com/bursar/bursar/store"
+)
+
+// All that was forged in a block is refuted at once, each with an alarm of its own, and is not spent on a chain of
+// UTXOs. What is true stays.
+func TestEverythingForgedIsRefuted(t *testing.T) {
+	s := twoOfThree()
+	s.UTXO = true
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
+		f.Pay(70_000)
+		f.Sim.Mine(1)
+		for range 2 {
+			f.Sim.Forge("a", 1, chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(900_000)})
+		}
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 4, 0 credited, map[pending:3], 0 events")
+		f.Follower.Chain = without{f.Sim, "a"}
+		read := logging(f)
+		idle(f)
+		if got := messages(read(), "ERROR"); !slices.Equal(got, []string{"deposit refuted", "deposit refuted"}) {
+			t.Errorf("errors are %q", got)
+		}
+		f.CatchUp()
+		f.Want("block 4, 70000 credited, map[confirmed:1 orphaned:2], 1 events")
+		open := f.Alarms()
+		if len(open) != 2 || !strings.HasPrefix(open[0], "deposit_refuted: ") ||
+			!strings.HasPrefix(open[1], "deposit_refuted: ") || open[0] == open[1] {
+			t.Errorf("the alarms are %q", open)
+		}
+		f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
+			coins, err := tx.UTXOs().Spendable(ctx, bursar.Ethereum, 4, 4, bursar.ID{}, 10)
+			if len(coins) != 1 || coins[0].Amount != bursar.Units(70_000) {
+				t.Errorf("%+v can be spent", coins)
+			}
+			return err
+		}))
+	})
+}
+
+// While endpoints are asked about a deposit its block is reorged out. What they said was of that block: a deposit that
+// is gone is not taken back again, and one that is in another block by now waits there.
+func TestARefusalIsOfOneBlock(t *testing.T) {
+	for name, c := range map[string]struct {
+		dropped bool
+		want    string
+	}{
+		"it is gone":             {true, "block 5, 0 credited, map[orphaned:1], 0 events"},
+		"it is in another block": {false, "block 5, 0 credited, map[pending:1], 0 events"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			followtest.RunAs(t, twoOfThree(), func(t *testing.T, f *followtest.Harness) {
+				id := f.Pay(60_000)
+				f.Sim.Mine(4)
+				f.CatchUp()
+				for _, name := range []string{"a2", "b"} { // they deny it, and go on to show the branch that was left
+					f.Sim.Censor(name, id)
+					f.Sim.Freeze(name, true)
+				}
+				var gone []string
+				if c.dropped {
+					gone = append(gone, id)
+				}
+				var left sync.Once
+				f.Opinions.DB = f.DB.As(f.DB.Now, store.Conduct{Go: func(ask func()) { ask() }})
+				f.Opinions.Chain = asked{without{f.Sim, "a"}, f.Sim, new(atomic.Int64), func(string) {
+					left.Do(func() { f.Sim.Reorg(4, gone...); f.CatchUp() })
+				}}
+				if _, err := f.Opinions.Step(ctx, f.Lease); err != nil {
+					t.Fatal(err)
+				}
+				f.Want(c.want)
+				f.WantNoAlarm()
+			})
+		})
+	}
+}

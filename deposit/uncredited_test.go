@@ -1,0 +1,279 @@
+package deposit_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/follow/followtest"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/unattributed"
+)
+
+// books checks what an account of ours holds of COIN.
+func books(f *followtest.Harness, account ledger.Account, units uint64) {
+	f.T.Helper()
+	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
+		balance, err := tx.Ledger().Balance(ctx, account, "COIN")
+		if amount, negative := balance.Net(account.Type()); negative || amount != bursar.Units(units) {
+			f.T.Errorf("%s has %s (below zero: %v), want %d", account, amount, negative, units)
+		}
+		return err
+	}))
+}
+
+// read returns a deposit as it is now.
+func read(f *followtest.Harness, id bursar.ID) (d bursar.Deposit) {
+	f.T.Helper()
+	f.Must(f.DB.View(ctx, func(tx *store.Tx) (err error) {
+		d, err = tx.Deposits().ByID(ctx, id)
+		return err
+	}))
+	return d
+}
+
+// stranded pays the wallet in a way that fits no wallet, and returns the deposit once it is final.
+func stranded(f *followtest.Harness, units uint64) bursar.Deposit {
+	f.T.Helper()
+	f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address, Amount: bursar.Units(units)}},
+		Unproven: true})
+	height := f.Sim.Mine(1).Height
+	f.Sim.Mine(2)
+	f.CatchUp()
+	list := inBlock(f, height)
+	if len(list) != 1 || list[0].Purpose != bursar.ForUnattributed || list[0].Status != bursar.DepositConfirmed {
+		f.T.Fatalf("the block brought %+v", list)
+	}
+	return list[0]
+}
+
+// desk decides about what fits no wallet.
+func desk(f *followtest.Harness) *unattributed.Service {
+	return &unattributed.Service{DB: f.DB, Registry: f.Registry, IDs: f.Deposits.IDs, Log: f.Log,
+		Chains: map[bursar.ChainID]unattributed.ChainDesk{bursar.Ethereum: {Chain: f.Sim, Creditor: f.Deposits, Hot: f.Hot}}}
+}
+
+// leaves has the chain lose a transaction, and returns comes, which brings it back until it is final.
+func leaves(f *followtest.Harness, txID string) (comes func()) {
+	f.T.Helper()
+	ref, err := f.Sim.Find(ctx, txID)
+	f.Must(err)
+	_, latest := f.Sim.Heights()
+	f.Sim.Reorg(int(latest-ref.Height)+1, txID)
+	f.CatchUp()
+	return func() {
+		f.T.Helper()
+		f.Sim.Restore(txID)
+		f.Sim.Mine(3)
+		f.CatchUp()
+	}
+}
+
+// Dust is a row and a posting. The chain that takes it back takes the posting back, and it may come again.
+func TestDustThatLeavesAndComesAgain(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		id := f.Pay(999)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[below_minimum:1], 0 events")
+		for range 2 {
+			books(f, ledger.BelowMinimum, 999)
+			comes := leaves(f, id)
+			if d := f.DepositOf(id); d.Status != bursar.DepositOrphaned {
+				t.Errorf("it is %s", d.Status)
+			}
+			books(f, ledger.BelowMinimum, 0)
+			comes()
+			if d := f.DepositOf(id); d.Status != bursar.DepositBelowMinimum {
+				t.Errorf("it is %s", d.Status)
+			}
+		}
+		books(f, ledger.BelowMinimum, 999)
+		f.WantNoAlarm()
+	})
+}
+
+// The operator's own money is booked whatever its amount, without a minimum and without a fee, and tells no customer.
+func TestTheOperatorsOwnMoneyPaysNoFee(t *testing.T) {
+	s := followtest.Setting{Native: bursar.Currency{DepositFee: bursar.Fee{Millionths: 10_000}}}
+	followtest.RunAs(t, s, func(t *testing.T, f *followtest.Harness) {
+		f.SetHot(f.Sim.Named("hot"))
+		id := f.Sim.Pay(chain.Payment{Address: bursar.Address{Base: f.Hot}, Amount: bursar.Units(999)})
+		f.Sim.Mine(3)
+		f.CatchUp()
+		for range 2 {
+			books(f, ledger.Capital, 999)
+			books(f, ledger.BelowMinimum, 0)
+			books(f, ledger.DepositFees, 0)
+			comes := leaves(f, id)
+			books(f, ledger.Capital, 0)
+			comes()
+		}
+		books(f, ledger.Capital, 999)
+		f.WantNoAlarm()
+		f.Want("block 11, 0 credited, map[], 0 events")
+	})
+}
+
+// Value that fits no wallet asks the operator for as long as it is on the chain.
+func TestNobodyIsAskedAboutWhatIsNotThere(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		pending := f.Sim.Send(sim.Outside{Payments: []chain.Payment{{Address: f.Wallet.Address,
+			Amount: bursar.Units(10)}}, Unproven: true})
+		f.Sim.Mine(1)
+		f.CatchUp()
+		f.WantAlarm("unattributed", "0.00000010 COIN")
+		f.Sim.Reorg(1, pending)
+		f.CatchUp()
+		f.WantNoAlarm()
+
+		d := stranded(f, 80_000)
+		for range 2 {
+			books(f, ledger.Unattributed, 80_000)
+			f.WantAlarm("unattributed", d.ID.String())
+			comes := leaves(f, d.TxID)
+			f.WantNoAlarm()
+			books(f, ledger.Unattributed, 0)
+			if d := read(f, d.ID); d.Status != bursar.DepositReversed {
+				t.Errorf("it is %s", d.Status)
+			}
+			comes()
+		}
+	})
+}
+
+// What an operator has decided stands: value that was kept is the operator's own when it comes again, and nobody is
+// asked anew.
+func TestADecisionOutlivesAReorganisation(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		d := stranded(f, 80_000)
+		_, err := desk(f).Keep(ctx, d.ID, "")
+		f.Must(err)
+		books(f, ledger.Capital, 80_000)
+		comes := leaves(f, d.TxID)
+		books(f, ledger.Capital, 0)
+		comes()
+		books(f, ledger.Capital, 80_000)
+		f.WantNoAlarm()
+	})
+}
+
+// Value that is paid back, or is about to be, leaves its chain: that is a loss, and the operator hears of it until it
+// has come again.
+func TestWhatIsPaidBackAndLeavesItsChainIsALoss(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		d := stranded(f, 80_000)
+		_, err := desk(f).Return(ctx, unattributed.Return{Deposit: d.ID, To: f.Sim.Named("sender"), FromCapital: true})
+		f.Must(err)
+		f.WantNoAlarm()
+		comes := leaves(f, d.TxID)
+		f.WantAlarm("return_uncovered", "0.00080000 COIN left its chain after it was paid back")
+		books(f, ledger.Losses, 80_000)
+		books(f, ledger.Returning, 80_000)
+		comes()
+		f.WantNoAlarm()
+		books(f, ledger.Losses, 0)
+		books(f, ledger.Returning, 80_000)
+	})
+}
+
+// What is kept is no return: when its chain takes it back, nothing is lost that was paid.
+func TestWhatIsKeptAndLeavesItsChainIsNoLoss(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		d := stranded(f, 80_000)
+		_, err := desk(f).Keep(ctx, d.ID, "")
+		f.Must(err)
+		leaves(f, d.TxID)
+		f.WantNoAlarm()
+		books(f, ledger.Losses, 0)
+	})
+}
+
+// An operator may credit less than the minimum. The customer keeps it through a reorganisation: it is credited again.
+func TestWhatWasAssignedBelowTheMinimumIsCreditedAgain(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		d := stranded(f, 500)
+		_, err := desk(f).AssignToWallet(ctx, d.ID, f.Wallet.ID, "")
+		f.Must(err)
+		f.Want("block 3, 500 credited, map[confirmed:1], 1 events")
+		comes := leaves(f, d.TxID)
+		f.Want("block 4, 0 credited, map[reversed:1], 2 events")
+		comes()
+		f.Want("block 7, 500 credited, map[confirmed:1], 3 events")
+	})
+}
+
+// told are the webhooks of an account, oldest first: where each goes, and what it says of its deposit.
+func told(f *followtest.Harness) (list []heard) {
+	f.T.Helper()
+	f.Must(f.DB.View(ctx, func(tx *store.Tx) error {
+		deliveries, err := tx.Deliveries().List(ctx, f.Account, store.Page{Limit: 100})
+		for _, d := range deliveries {
+			var body struct{ Response struct{ Webhook heard } }
+			if err := json.Unmarshal(d.Body, &body); err != nil {
+				return err
+			}
+			body.Response.Webhook.URL = d.URL
+			list = append([]heard{body.Response.Webhook}, list...)
+		}
+		return err
+	}))
+	return list
+}
+
+type heard struct {
+	URL, Type, Event string
+	Deposit          struct {
+		DepositID, Status, Amount, Fee, Metadata string
+		WalletID                                 *string
+		ConfirmedAt                              *time.Time
+	}
+	Charge struct{ AmountUSDT string }
+}
+
+// Value that is assigned to an account without a wallet is told where the account's own events go, as confirmed when
+// it was assigned.
+func TestAnAccountHearsWhereItsOwnEventsGo(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		f.Must(f.DB.Do(ctx, func(tx *store.Tx) error {
+			_, err := tx.Accounts().SetNotifications(ctx, bursar.Account{ID: f.Account,
+				Webhook: "https://own.example/"})
+			return err
+		}))
+		d := stranded(f, 80_000)
+		later := f.DB.Now().Add(time.Hour).UTC().Truncate(time.Second)
+		s := desk(f)
+		s.DB = f.DB.As(func() time.Time { return later }, store.Conduct{})
+		_, err := s.AssignToAccount(ctx, d.ID, f.Account, "")
+		f.Must(err)
+		list := told(f)
+		if len(list) != 1 || list[0].URL != "https://own.example/" || list[0].Type != "account" ||
+			list[0].Event != "deposit" ||
+			list[0].Deposit.WalletID != nil || list[0].Deposit.ConfirmedAt == nil ||
+			!list[0].Deposit.ConfirmedAt.Equal(later) {
+			t.Errorf("told is %+v", list)
+		}
+		if got := read(f, d.ID); !got.ConfirmedAt.Equal(later) {
+			t.Errorf("it is confirmed at %s and not at %s", got.ConfirmedAt, later)
+		}
+	})
+}
+
+// A transfer that moves nothing is no deposit, whatever a chain makes of it.
+func TestATransferOfNothingIsNoDeposit(t *testing.T) {
+	followtest.RunAs(t, followtest.Setting{}, func(t *testing.T, f *followtest.Harness) {
+		f.Chain = retold{Chain: f.Sim, all: func(b *chain.Block) {
+			for i := range b.Transfers {
+				b.Transfers[i].Amount = bursar.Amount{}
+			}
+		}}
+		f.Pay(5000)
+		f.Sim.Mine(3)
+		f.CatchUp()
+		f.Want("block 3, 0 credited, map[], 0 events")
+	})
+}

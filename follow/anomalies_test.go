@@ -1,0 +1,48 @@
+package follow_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/follow/followtest"
+)
+
+// bazaar is a chain in each of whose blocks the same contracts do what no rule foresees.
+type bazaar struct {
+	*sim.Chain
+	anomalies []chain.Anomaly
+}
+
+func (b bazaar) After(ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch) ([]chain.Block, error) {
+	blocks, err := b.Chain.After(ctx, last, limit, watch)
+	for i := range blocks {
+		blocks[i].Anomalies = b.anomalies
+	}
+	return blocks, err
+}
+
+// An operator hears of every contract by itself, however many did something odd in one block, and of the first that
+// each of them did.
+func TestEachContractIsOneAlarmAboutItsFirstAnomaly(t *testing.T) {
+	followtest.Run(t, 0, func(t *testing.T, f *followtest.Harness) {
+		f.Chain = bazaar{f.Sim, []chain.Anomaly{
+			{TxID: "tx1", Contract: "0xc", What: "a transfer to nobody"},
+			{TxID: "tx2", Contract: "0xc", What: "another"},
+			{TxID: "tx3", Contract: "0xd", What: "an unknown event"},
+		}}
+		f.Sim.Mine(1)
+		f.CatchUp()
+		open := f.Alarms()
+		slices.Sort(open)
+		want := []string{
+			"odd_event: contract 0xc made a transfer to nobody in transaction tx1, block 1; nothing was credited for it",
+			"odd_event: contract 0xd made an unknown event in transaction tx3, block 1; nothing was credited for it",
+		}
+		if !slices.Equal(open, want) {
+			t.Errorf("the alarms are %q, want %q", open, want)
+		}
+	})
+}

@@ -1,0 +1,229 @@
+// Package followtest follows a chain in memory step by step, for the tests of packages that take in its blocks.
+package followtest
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/follow"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+// Harness is a chain in memory that is followed step by step, with one account and one wallet on it.
+type Harness struct {
+	service.Followed
+	T       *testing.T
+	Sim     *sim.Chain
+	Lease   store.Lease
+	Account bursar.ID
+	Wallet  bursar.Wallet
+	Tokens  bursar.Wallet // of TOKEN
+}
+
+// Run runs a test on both databases. depth is how many blocks are remembered, 0 for the chain's own number.
+func Run(t *testing.T, depth int, test func(t *testing.T, f *Harness)) {
+	t.Helper()
+	RunAs(t, Setting{Chain: sim.Config{ReorgDepth: depth}}, test)
+}
+
+// Setting is what a test changes of the chain, and of the currencies COIN, the native asset, and TOKEN.
+type Setting struct {
+	Chain  sim.Config
+	Native bursar.Currency
+	Token  bursar.Currency
+	UTXO   bool // the chain has UTXOs in the place of accounts
+	Idle   bool // nothing is followed before the test begins
+	Before func(w *bursar.Wallet)
+}
+
+// RunAs is Run with other settings.
+func RunAs(t *testing.T, s Setting, test func(t *testing.T, f *Harness)) {
+	t.Helper()
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		f := newHarness(t, db, s)
+		if !s.Idle {
+			f.CatchUp()
+		}
+		test(t, f)
+	})
+}
+
+func newHarness(t *testing.T, db *store.DB, s Setting) *Harness {
+	t.Helper()
+	s.Chain.ID, s.Chain.Family, s.Chain.Spending, s.Chain.Confirmations = bursar.Ethereum, "evm", chain.AccountModel, 3
+	if s.UTXO {
+		s.Chain.Spending = chain.UTXOModel
+	}
+	f := &Harness{T: t, Account: bursar.ID{1}, Sim: sim.New(s.Chain)}
+	s.Native.Code, s.Native.Chain, s.Native.Decimals, s.Native.Places, s.Native.Minimum = "COIN", bursar.Ethereum, 8, 8,
+		bursar.Units(1000)
+	s.Token.Code, s.Token.Chain, s.Token.Contract, s.Token.Decimals, s.Token.Places = "TOKEN", bursar.Ethereum,
+		f.Sim.Named("token"), 6, 2
+	s.Token.Minimum = bursar.Units(1000)
+	registry, err := bursar.NewRegistry([]bursar.Currency{s.Native, s.Token})
+	f.Must(err)
+	f.Wallet = bursar.Wallet{ID: bursar.ID{2}, Currency: "COIN", Address: bursar.Address{Base: f.Sim.Named("wallet")}}
+	f.Tokens = bursar.Wallet{ID: bursar.ID{3}, Currency: "TOKEN",
+		Address: bursar.Address{Base: f.Sim.Named("token wallet")}}
+	f.Followed = service.Follow(service.Following{
+		DB:       db,
+		Chain:    f.Sim,
+		Registry: registry,
+		IDs:      bursar.NewIDs(db.Now, nil),
+		Log:      slog.New(slog.DiscardHandler),
+		Hot:      "hot",
+		Capital:  "hot",
+	})
+	f.Must(db.Do(f.T.Context(), func(tx *store.Tx) error {
+		if err := tx.Accounts().Insert(f.T.Context(), bursar.Account{
+			ID:                f.Account,
+			Name:              "a",
+			CreatedAt:         tx.Now(),
+			WebhookGeneration: 1,
+		}); err != nil {
+			return err
+		}
+		if err := tx.Chains().Ensure(f.T.Context(), bursar.Ethereum); err != nil {
+			return err
+		}
+		f.Lease, _, err = tx.Leases().Acquire(f.T.Context(), bursar.Ethereum, "one", 1<<50)
+		return err
+	}))
+	f.AddWallet(&f.Wallet, s.Before)
+	f.AddWallet(&f.Tokens, s.Before)
+	return f
+}
+
+// AddWallet commits a wallet of the account.
+func (f *Harness) AddWallet(w *bursar.Wallet, before func(*bursar.Wallet)) {
+	f.T.Helper()
+	f.Must(f.DB.Do(f.T.Context(), func(tx *store.Tx) (err error) {
+		w.AccountID, w.Family, w.Webhook, w.CreatedAt = f.Account, "evm", "https://receiver.example/", tx.Now()
+		if before != nil {
+			before(w)
+		}
+		if w.Number, err = tx.Wallets().TakeNumbers(f.T.Context(), 1); err != nil {
+			return err
+		}
+		w.Index = uint32(w.Number)
+		return tx.Wallets().Insert(f.T.Context(), []bursar.Wallet{*w})
+	}))
+}
+
+// SetHot gives the service another address of its own.
+func (f *Harness) SetHot(base string) {
+	f.Hot, f.Deposits.Hot, f.Externals.Hot = base, base, base
+	f.Watch = follow.NewWatch(f.DB, f.Sim.Capabilities(), base)
+}
+
+func (f *Harness) Must(err error) {
+	f.T.Helper()
+	if err != nil {
+		f.T.Fatal(err)
+	}
+}
+
+// CatchUp steps until there is nothing more to do.
+func (f *Harness) CatchUp() {
+	f.T.Helper()
+	for more := true; more; {
+		var err error
+		more, err = f.Step(f.T.Context(), f.Lease)
+		f.Must(err)
+	}
+}
+
+func (f *Harness) Pay(units uint64) string {
+	return f.Sim.Pay(chain.Payment{Address: f.Wallet.Address, Amount: bursar.Units(units)})
+}
+
+// State is what the database says: the cursor, the credited balance, the deposits by status, and how many events there
+// are.
+func (f *Harness) State() string {
+	f.T.Helper()
+	var text string
+	f.Must(f.DB.View(f.T.Context(), func(tx *store.Tx) error {
+		cursor, err := tx.Chains().State(f.T.Context(), bursar.Ethereum)
+		if err != nil {
+			return err
+		}
+		balance, err := tx.Ledger().Balance(f.T.Context(), ledger.Available(f.Account), "COIN")
+		if err != nil {
+			return err
+		}
+		deposits, err := tx.Deposits().List(f.T.Context(), f.Account, f.Wallet.ID, store.Page{Limit: 1000})
+		if err != nil {
+			return err
+		}
+		events, err := tx.Deliveries().List(f.T.Context(), f.Account, store.Page{Limit: 1000})
+		counts := map[bursar.DepositStatus]int{}
+		for _, d := range deposits {
+			counts[d.Status]++
+		}
+		amount, negative := balance.Net(ledger.Liability)
+		if negative {
+			f.T.Errorf("the customer is %s below zero", amount)
+		}
+		text = fmt.Sprintf("block %d, %s credited, %v, %d events", cursor.Height, amount, counts, len(events))
+		return err
+	}))
+	return text
+}
+
+func (f *Harness) Want(text string) {
+	f.T.Helper()
+	if got := f.State(); got != text {
+		f.T.Fatalf("got %s, want %s", got, text)
+	}
+}
+
+// Alarms are the open alarms' kinds and messages.
+func (f *Harness) Alarms() (list []string) {
+	f.T.Helper()
+	f.Must(f.DB.View(f.T.Context(), func(tx *store.Tx) error {
+		open, err := tx.Alarms().List(f.T.Context(), 100)
+		for _, a := range open {
+			list = append(list, a.Kind+": "+a.Message)
+		}
+		return err
+	}))
+	return list
+}
+
+func (f *Harness) WantAlarm(kind, message string) {
+	f.T.Helper()
+	if open := f.Alarms(); len(open) != 1 || !strings.HasPrefix(open[0], kind+": ") ||
+		!strings.Contains(open[0], message) {
+		f.T.Fatalf("the alarms are %q, want one of %s with %q", open, kind, message)
+	}
+}
+
+func (f *Harness) WantNoAlarm() {
+	f.T.Helper()
+	if open := f.Alarms(); len(open) != 0 {
+		f.T.Fatalf("the alarms are %q", open)
+	}
+}
+
+// DepositOf returns the deposit that a transaction made.
+func (f *Harness) DepositOf(txID string) (d bursar.Deposit) {
+	f.T.Helper()
+	f.Must(f.DB.View(f.T.Context(), func(tx *store.Tx) error {
+		list, err := tx.Deposits().ByTx(f.T.Context(), f.Account, []bursar.ChainID{bursar.Ethereum}, []string{txID})
+		if len(list) != 1 {
+			return fmt.Errorf("%d deposits of %s: %w", len(list), txID, err)
+		}
+		d = list[0]
+		return err
+	}))
+	return d
+}

@@ -1,0 +1,156 @@
+package outgoing_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/store"
+)
+
+// resolvedBeside is a chain whose every answer may take so long that anything happens meanwhile.
+type resolvedBeside struct {
+	*sim.Chain
+	meanwhile func()
+}
+
+func (m resolvedBeside) Head(ctx context.Context) (chain.Head, error) {
+	head, err := m.Chain.Head(ctx)
+	m.meanwhile()
+	return head, err
+}
+
+func (m resolvedBeside) After(
+	ctx context.Context, last chain.BlockRef, limit int, watch chain.Watch,
+) ([]chain.Block, error) {
+	blocks, err := m.Chain.After(ctx, last, limit, watch)
+	m.meanwhile()
+	return blocks, err
+}
+
+func (m resolvedBeside) Quote(ctx context.Context, p chain.Payment) (bursar.Amount, error) {
+	fee, err := m.Chain.Quote(ctx, p)
+	m.meanwhile()
+	return fee, err
+}
+
+func (m resolvedBeside) Build(ctx context.Context, o chain.TxRequest) (chain.UnsignedTx, error) {
+	unsigned, err := m.Chain.Build(ctx, o)
+	m.meanwhile()
+	return unsigned, err
+}
+
+func (m resolvedBeside) Broadcast(ctx context.Context, tx chain.SignedTx) error {
+	err := m.Chain.Broadcast(ctx, tx)
+	m.meanwhile()
+	return err
+}
+
+func (m resolvedBeside) Expired(ctx context.Context, d chain.UnsignedTx, txID string) (bool, error) {
+	expired, err := m.Chain.Expired(ctx, d, txID)
+	m.meanwhile()
+	return expired, err
+}
+
+func (m resolvedBeside) Holdings(
+	ctx context.Context, bases []string, contract string, at chain.BlockRef,
+) ([]bursar.Amount, error) {
+	held, err := m.Chain.Holdings(ctx, bases, contract, at)
+	m.meanwhile()
+	return held, err
+}
+
+// mood is how a signer is disposed for a while.
+type mood int
+
+const (
+	willing mood = iota
+	stingy       // its fee limit is below every fee
+	slow         // its limit of an hour is nearly reached
+	away         // it does not answer
+	moods
+)
+
+var errAway = errors.New("the signer does not answer")
+
+// flaky is a signer whose mood changes. It insists that everything is claimed before it is signed, and remembers what
+// it signed.
+type flakySigner struct {
+	*harness
+	mood      mood
+	by        map[mood]*signer.Signer
+	meanwhile func()
+	signed    []string
+}
+
+func newFlakySigner(r *harness, meanwhile func()) *flakySigner {
+	m := &flakySigner{harness: r, by: map[mood]*signer.Signer{}, meanwhile: meanwhile}
+	id, capabilities := r.chain.Capabilities().ID, r.chain.Capabilities()
+	for mood, policy := range map[mood]signer.Policy{
+		willing: {MaxFee: bursar.Units(1 << 30)},
+		stingy:  {MaxFee: bursar.Units(1)},
+		slow:    {MaxFee: bursar.Units(1 << 30), Hourly: map[string]bursar.Amount{"": bursar.Units(40_000_000)}},
+	} {
+		policy.Capabilities, policy.Signable = capabilities, r.chain
+		var err error
+		m.by[mood], err = signer.New(r.keys.Keys, map[bursar.ChainID]signer.Policy{id: policy})
+		r.must(err)
+	}
+	return m
+}
+
+func (m *flakySigner) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
+	m.meanwhile()
+	if m.mood == away {
+		return chain.SignedTx{}, errAway
+	}
+	tx, err := m.by[m.mood].Sign(ctx, id, order, unsigned)
+	if err == nil {
+		m.signed = append(m.signed, tx.TxID)
+		if len(m.signed)%5 == 0 {
+			if resource := m.unreserved(unsigned); resource != "" && m.leads(order.ID) {
+				m.t.Errorf("%s was signed and is claimed by nobody", resource)
+			}
+		}
+	}
+	m.meanwhile()
+	return tx, err
+}
+
+// interruption breaks the connection with the database for good after so many points: in the middle of a step, before
+// any statement, at a commit or after it. What counts points counts the same ones in every run, as a context that ends
+// does not.
+type interruption struct{ left int }
+
+func (i *interruption) before(context.Context, store.Point, string) error {
+	if i.left == 0 {
+		return nil
+	}
+	if i.left > 1 {
+		i.left--
+		return nil
+	}
+	return context.Canceled
+}
+
+// clock goes on with what a test does, and jumps.
+type clock struct {
+	mu   sync.Mutex
+	time time.Time
+}
+
+func (c *clock) now() time.Time { return c.jump(0) }
+
+func (c *clock) jump(by time.Duration) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.time = c.time.Add(by)
+	return c.time
+}

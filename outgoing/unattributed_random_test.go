@@ -1,0 +1,189 @@
+package outgoing_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/unattributed"
+)
+
+// judgement is a play with an operator who decides about value that fits no wallet, and remembers whom a return pays.
+type judgement struct {
+	*simulatedRun
+	returned map[string]bursar.ID // deposit by the address that only its return pays
+}
+
+func (j *judgement) act() {
+	switch n := j.random.IntN(20); {
+	case n < 4 && len(j.wallets) > 0:
+		w := j.wallets[j.random.IntN(len(j.wallets))]
+		j.recent = append(j.recent, j.payUnproven(w, j.random.Uint64N(50_000_000)+500))
+	case n < 10:
+		j.decideOne()
+	case n < 11 && j.height() > 8:
+		j.takeBack(4 + j.random.IntN(4))
+	default:
+		j.simulatedRun.act()
+	}
+}
+
+// takeBack replaces final blocks, and leaves out some of what outsiders paid in them.
+func (j *judgement) takeBack(depth int) {
+	var drop []string
+	for _, id := range j.recent {
+		ref, err := j.chain.Find(ctx, id)
+		if err == nil && ref.Height+uint64(depth) > j.height() && j.random.IntN(2) == 0 {
+			drop = append(drop, id)
+		}
+	}
+	j.chain.Reorg(depth, drop...)
+	j.dropped = append(j.dropped, drop...)
+}
+
+// decideOne decides about something, or calls something back.
+func (j *judgement) decideOne() {
+	var list []bursar.Deposit
+	j.view(func(tx *store.Tx) (err error) {
+		list, err = tx.Deposits().Unattributed(ctx, j.random.IntN(3) == 0, store.Page{Limit: 5})
+		return err
+	})
+	if len(list) == 0 || len(j.wallets) == 0 {
+		return
+	}
+	d, operator := list[j.random.IntN(len(list))], j.unattributed()
+	var err error
+	switch j.random.IntN(6) {
+	case 0:
+		_, err = operator.AssignToWallet(ctx, d.ID, j.wallets[j.random.IntN(len(j.wallets))].ID, "")
+	case 1:
+		_, err = operator.AssignToAccount(ctx, d.ID, j.accounts[j.random.IntN(3)], "")
+	case 2:
+		_, err = operator.Keep(ctx, d.ID, "")
+	default:
+		to := j.chain.Named(fmt.Sprint("sender ", len(j.returned)))
+		if _, err = operator.Return(ctx, unattributed.Return{Deposit: d.ID, To: to,
+			FromCapital: j.random.IntN(2) == 0}); err == nil {
+			j.returned[to] = d.ID
+			if j.random.IntN(4) == 0 {
+				j.step()
+			}
+			if j.random.IntN(3) == 0 {
+				_, err = operator.Cancel(ctx, d.ID, "")
+			}
+		}
+	}
+	for _, allowed := range []error{unattributed.ErrNotFinal, unattributed.ErrTooLate, unattributed.ErrDestination,
+		store.ErrDecided} {
+		if errors.Is(err, allowed) {
+			return
+		}
+	}
+	if err != nil && !j.trouble {
+		j.t.Fatal(err)
+	}
+}
+
+// rest lets everything come to rest, the returns that still wait too.
+func (j *judgement) rest() {
+	j.finish()
+	for range 20 {
+		waits := false
+		j.view(func(tx *store.Tx) (err error) {
+			waits, err = tx.Resolutions().AnyRefundQueued(ctx, j.chain.Capabilities().ID,
+				j.registry.Served(j.chain.Capabilities().ID, nil))
+			return err
+		})
+		if !waits {
+			return
+		}
+		j.settle()
+	}
+	j.t.Fatal("a return waits for ever")
+}
+
+// judgeResolutions holds every return against what the chain did, and the books against the decisions.
+func (j *judgement) judgeResolutions() error {
+	var all []bursar.Deposit
+	var resolutions map[bursar.ID]bursar.Resolution
+	j.view(func(tx *store.Tx) (err error) {
+		if all, err = tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 1000}); err == nil {
+			resolutions, err = tx.Resolutions().About(ctx, all)
+		}
+		return err
+	})
+	var open, lost bursar.Amount
+	for _, d := range all {
+		n := resolutions[d.ID]
+		switch {
+		case d.Purpose == bursar.ForUnattributed && d.Status == bursar.DepositConfirmed:
+			open, _ = open.Add(d.Amount)
+		case d.Purpose == bursar.ForReturned && d.Status != bursar.DepositConfirmed:
+			lost, _ = lost.Add(d.Amount)
+		case n.Status == bursar.ResolutionQueued || n.Status == bursar.ResolutionSigned:
+			return fmt.Errorf("decision %+v has not ended", n)
+		}
+	}
+	for to, id := range j.returned {
+		n, want := resolutions[id], bursar.Amount{}
+		if n.Status == bursar.ResolutionDone && n.Address.Base == to {
+			want = n.Amount
+		}
+		if got := j.chain.Balance(to, ""); got != want {
+			return fmt.Errorf("the sender of deposit %s holds %s, and the newest decision is %+v", id, got, n)
+		}
+	}
+	if u, b, l := j.book(ledger.Unattributed), j.book(ledger.Returning), j.book(ledger.Losses); u != open.String() ||
+		b != "0" || l != lost.String() {
+		return fmt.Errorf("the books say %s unattributed, %s on its way back, %s lost; the deposits say %s and %s", u, b, l,
+			open, lost)
+	}
+	return nil
+}
+
+// Random histories of payments that fit no wallet, of what operators decide about them, and of all that chains and
+// processes do meanwhile end with every return paid once or not at all, and with books that equal the chain to the
+// unit.
+func TestRandomResolutions(t *testing.T) {
+	seeds := 8
+	if testing.Short() {
+		seeds = 3
+	}
+	for name, config := range map[string]sim.Config{
+		"coins":    {ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 3, MaxPayments: 4},
+		"nonce":    {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3},
+		"expiring": {ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 3, Expiry: 6},
+	} {
+		for seed := range seeds {
+			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
+				t.Parallel()
+				config.Seed = uint64(seed)
+				r := newHarness(t, storetest.Open(t, storetest.SQLite(t)), config)
+				j := &judgement{returned: map[string]bursar.ID{},
+					simulatedRun: &simulatedRun{harness: r, promised: map[string]bursar.ID{},
+						random: rand.New(rand.NewPCG(uint64(seed), 11))}}
+				j.step()
+				for i := range 300 {
+					j.act()
+					if i%2 == 0 {
+						j.step()
+					}
+				}
+				j.rest()
+				if err := errors.Join(j.judge(), j.judgeResolutions()); err != nil {
+					t.Fatal(err)
+				}
+				if len(j.returned) == 0 {
+					t.Fatal("this history has no return")
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package recovery_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/recovery"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+)
+
+var (
+	ann = bursar.ID{0: 1}
+	bob = bursar.ID{0: 2}
+)
+
+// The chains that a test may run on: of UTXOs, and of nonces without and with an end of a transaction's life.
+var (
+	coined   = chain.Capabilities{ID: bursar.Bitcoin, Family: "bitcoin", Model: chain.UTXOModel}
+	numbered = chain.Capabilities{ID: bursar.Ethereum, Family: "evm", Model: chain.AccountModel}
+	expiring = chain.Capabilities{ID: bursar.Ethereum, Family: "evm", Model: chain.AccountModel,
+		Lifetime: chain.Lifetime{Blocks: 6}}
+)
+
+// harness is the book of one chain over a database with the accounts of Ann and Bob.
+type harness struct {
+	*testing.T
+	recovery.Book
+	db *store.DB
+	at time.Time
+	n  byte
+}
+
+func newHarness(t *testing.T, capabilities chain.Capabilities) *harness {
+	t.Parallel()
+	return newHarnessBeside(t, capabilities)
+}
+
+// newHarnessBeside is newRig for a second one.
+func newHarnessBeside(t *testing.T, capabilities chain.Capabilities) *harness {
+	r := &harness{T: t, at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	r.db = storetest.Open(t, storetest.SQLite(t)).As(func() time.Time { return r.at }, store.Conduct{})
+	registry, err := bursar.NewRegistry([]bursar.Currency{{Code: "COIN", Chain: capabilities.ID, Decimals: 8, Places: 8},
+		{Code: "TOKEN", Chain: capabilities.ID, Contract: "token", Decimals: 6, Places: 6}})
+	r.need(err)
+	r.Book = recovery.Book{Capabilities: capabilities, Registry: registry, IDs: bursar.NewIDs(r.db.Now, nil),
+		Hot: chain.Source{Base: "hot", Key: chain.Hot(capabilities.Family)}}
+	r.do(func(tx *store.Tx) error {
+		for _, id := range []bursar.ID{ann, bob} {
+			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyWithdrawals: true,
+				Webhook: "https://a.example/"}
+			if err := tx.Accounts().Insert(ctx, account); err != nil {
+				return err
+			}
+			d := bursar.Deposit{ID: bursar.ID{0: 9, 1: id[0]}, AccountID: id, Currency: "COIN", Amount: bursar.Units(1_000_000)}
+			t := bursar.Deposit{ID: bursar.ID{0: 8, 1: id[0]}, AccountID: id, Currency: "TOKEN", Amount: bursar.Units(1_000_000)}
+			if err := tx.Ledger().Post(ctx, ledger.DepositCredited(d, tx.Now()),
+				ledger.DepositCredited(t, tx.Now())); err != nil {
+				return err
+			}
+		}
+		return tx.Chains().Ensure(ctx, capabilities.ID)
+	})
+	return r
+}
+
+func (r *harness) need(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *harness) do(f func(tx *store.Tx) error) {
+	r.Helper()
+	r.need(r.db.Do(ctx, f))
+}
+
+// order records a withdrawal that waits, one second after the one before.
+func (r *harness) order(account bursar.ID, to string, currency bursar.CurrencyCode, units uint64) bursar.Withdrawal {
+	r.Helper()
+	return r.orderAs(bursar.WithdrawalQueued, account, to, currency, units)
+}
+
+func (r *harness) orderAs(status bursar.WithdrawalStatus, account bursar.ID, to string, currency bursar.CurrencyCode,
+	units uint64) bursar.Withdrawal {
+	r.Helper()
+	r.at = r.at.Add(time.Second)
+	w := bursar.Withdrawal{ID: r.IDs.Next(), AccountID: account, Currency: currency, Amount: bursar.Units(units),
+		Address: bursar.Address{Base: to},
+		Status:  status, CreatedAt: r.db.Now()}
+	r.do(func(tx *store.Tx) error {
+		if err := tx.Ledger().Post(ctx, ledger.WithdrawalHeld(w, tx.Now())); err != nil {
+			return err
+		}
+		return tx.Withdrawals().Insert(ctx, r.Capabilities.ID, w)
+	})
+	return w
+}
+
+// pays is a payment of an asset; the native one for "".
+func pays(to, contract string, units uint64) chain.Payment {
+	return chain.Payment{Address: bursar.Address{Base: to}, Contract: contract, Amount: bursar.Units(units)}
+}
+
+// mineExternal is an external spend of the hot address, with a claim that nobody has.
+func (r *harness) mineExternal(payments ...chain.Payment) chain.ExternalSpend {
+	r.n++
+	x := chain.ExternalSpend{TxID: "tx" + string('a'+rune(r.n)), Base: "hot", Payments: payments, Fee: bursar.Units(3)}
+	x.Reservations = []string{"hot/" + string('0'+rune(r.n))}
+	return x
+}
+
+// takenUp records an outgoing transaction for withdrawals, led to a status, with claims of its own.
+func (r *harness) takenUp(
+	status bursar.OutgoingStatus, resources []string, together ...bursar.Withdrawal,
+) bursar.OutgoingTx {
+	r.Helper()
+	order := chain.TxRequest{Kind: chain.KindWithdrawal}
+	for _, w := range together {
+		order.Payments = append(order.Payments,
+			pays(w.Address.Base, map[bursar.CurrencyCode]string{"TOKEN": "token"}[w.Currency],
+				units(w.Amount)))
+	}
+	return r.spend(status, order, resources, together...)
+}
+
+func units(a bursar.Amount) uint64 {
+	n, _ := a.Uint64()
+	return n
+}
+
+// spend records an outgoing transaction.
+func (r *harness) spend(status bursar.OutgoingStatus, order chain.TxRequest, resources []string,
+	together ...bursar.Withdrawal) bursar.OutgoingTx {
+	r.Helper()
+	p := bursar.OutgoingTx{ID: r.IDs.Next(), Chain: r.Capabilities.ID, Kind: string(order.Kind),
+		Order:    marshal(r.T, order),
+		Currency: "COIN", Base: "hot"}
+	r.do(func(tx *store.Tx) error {
+		if _, err := tx.Outgoing().Insert(ctx, p); err != nil {
+			return err
+		}
+		for _, w := range together {
+			if err := tx.Withdrawals().AssignOutgoing(ctx, w, p.ID); err != nil {
+				return err
+			}
+		}
+		for _, next := range []bursar.OutgoingStatus{bursar.OutgoingReserved, bursar.OutgoingSigned, bursar.OutgoingSent} {
+			locked, err := tx.Outgoing().Lock(ctx, p.ID)
+			if err != nil || locked.Status == status {
+				return err
+			}
+			locked.Unsigned = marshal(r.T, chain.UnsignedTx{Reservations: resources})
+			if next == bursar.OutgoingReserved {
+				if err := tx.Reservations().Reserve(ctx, locked, resources); err != nil {
+					return err
+				}
+			}
+			if err := tx.Outgoing().SetStatus(ctx, locked, next); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return p
+}
+
+// judge judges an external spend in block 7.
+func (r *harness) judge(x chain.ExternalSpend, forgot bool) recovery.Finding {
+	r.Helper()
+	var found recovery.Finding
+	r.do(func(tx *store.Tx) (err error) {
+		found, err = r.Judge(ctx, tx, chain.Block{Ref: chain.BlockRef{Height: 7}, Time: r.at}, x, forgot)
+		return err
+	})
+	return found
+}
+
+func (r *harness) now(w bursar.Withdrawal) bursar.Withdrawal {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		w, err = tx.Withdrawals().Lock(ctx, w.ID)
+		return err
+	})
+	return w
+}
+
+func (r *harness) outgoing(id bursar.ID) (p bursar.OutgoingTx) {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		p, err = tx.Outgoing().Get(ctx, id)
+		return err
+	})
+	return p
+}
+
+// external returns what is remembered of a transaction.
+func (r *harness) external(txID string) (x store.ExternalSpend) {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		x, err = tx.ExternalSpends().ByTx(ctx, r.Capabilities.ID, txID)
+		return err
+	})
+	return x
+}
+
+// paid checks that an external spend is taken for the payment of withdrawals, and of these only.
+func (r *harness) paid(found recovery.Finding, x chain.ExternalSpend, withdrawals ...bursar.Withdrawal) {
+	r.Helper()
+	if found.Verdict != recovery.Adopted || found.OutgoingID.IsZero() {
+		r.Fatalf("it is %+v", found)
+	}
+	p := r.outgoing(found.OutgoingID)
+	if p.TxID != x.TxID || p.Height != 7 || p.Status != bursar.OutgoingSent || p.Fee != x.Fee || p.Failed != x.Failed {
+		r.Errorf("the outgoing transaction is %+v", p)
+	}
+	for _, w := range withdrawals {
+		if got := r.now(w); got.OutgoingID != found.OutgoingID || got.TxID != x.TxID ||
+			got.Status != bursar.WithdrawalBroadcast {
+			r.Errorf("the withdrawal is %+v", got)
+		}
+	}
+	var n int
+	r.do(func(tx *store.Tx) error {
+		list, err := tx.Withdrawals().PaidBy(ctx, found.OutgoingID)
+		n = len(list)
+		return err
+	})
+	if n != len(withdrawals) {
+		r.Errorf("it pays %d withdrawals, want %d", n, len(withdrawals))
+	}
+	if got := r.external(x.TxID); got.Status != store.ExternalAdopted || got.SpendID != found.OutgoingID ||
+		got.Height != 7 {
+		r.Errorf("remembered is %+v", got)
+	}
+}
+
+// untouched checks that withdrawals wait as they did.
+func (r *harness) untouched(withdrawals ...bursar.Withdrawal) {
+	r.Helper()
+	for _, w := range withdrawals {
+		if got := r.now(w); got.Status != w.Status || !got.OutgoingID.IsZero() || got.TxID != "" {
+			r.Errorf("the withdrawal is %+v", got)
+		}
+	}
+}

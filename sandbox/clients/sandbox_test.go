@@ -1,0 +1,151 @@
+package clients
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+const (
+	startTime = 30 * time.Second // for a machine that is busy with other tests; alone it takes a second
+	patience  = time.Minute      // for what takes a few blocks
+	maxAnswer = 1 << 20
+)
+
+var httpClient = &http.Client{Timeout: time.Minute}
+
+// facts is the line that the sandbox prints when it is ready.
+type facts struct {
+	API, Control, APIKey, APISecret string
+	Chains                          map[string]struct{ RPC string }
+}
+
+// sandbox is a running one.
+type sandbox struct {
+	facts
+	log bytes.Buffer // to be read once the process is gone
+}
+
+// start builds the sandbox and runs it until the test ends.
+func start(t *testing.T) *sandbox {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "sandbox")
+	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
+		t.Fatalf("build the sandbox: %v\n%s", err, out)
+	}
+	const free = "127.0.0.1:0"
+	command := exec.Command(program, "--json", "--listen", free, "--admin", free, "--control", free, "--data", t.TempDir())
+	s := &sandbox{}
+	command.Stderr = &s.log
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill() // it may be gone already
+		_ = command.Wait()         // it was killed
+		if t.Failed() {
+			t.Logf("the sandbox's log ends with\n%s", s.log.Bytes()[max(0, s.log.Len()-8000):])
+		}
+	})
+	line := make(chan []byte, 1)
+	go func() {
+		text, _ := bufio.NewReader(output).ReadBytes('\n')
+		line <- text
+	}()
+	select {
+	case text := <-line:
+		if err := json.Unmarshal(text, &s.facts); err != nil {
+			t.Fatalf("the sandbox says %q: %v", text, err)
+		}
+	case <-time.After(startTime):
+		t.Fatalf("the sandbox is not ready after %v", startTime)
+	}
+	return s
+}
+
+// ask puts a request and reads a successful answer into out.
+func ask(method, url string, headers map[string]string, body, out any) error {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	request, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	answer, err := httpClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if text, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer)); err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s %s: %d %s", method, url, answer.StatusCode, text)
+	}
+	return json.Unmarshal(text, out)
+}
+
+// hot returns the service's own address on each chain.
+func (s *sandbox) hot(t *testing.T) map[string]string {
+	t.Helper()
+	var all struct {
+		Chains map[string]struct{ Hot string }
+	}
+	if err := ask(http.MethodGet, s.Control+"/chains", nil, nil, &all); err != nil {
+		t.Fatal(err)
+	}
+	addresses := map[string]string{}
+	for chain, view := range all.Chains {
+		addresses[chain] = view.Hot
+	}
+	return addresses
+}
+
+// mine makes a block, so that nobody waits long for finality.
+func (s *sandbox) mine(chain string) error {
+	var height struct{ Height uint64 }
+	return ask(http.MethodPost, s.Control+"/mine", nil, map[string]any{"chain": chain, "blocks": 1}, &height)
+}
+
+// eventually makes blocks until check is content.
+func (s *sandbox) eventually(t *testing.T, chain, what string, check func() error) {
+	t.Helper()
+	ticker := time.NewTicker(250 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(patience)
+	for {
+		if err := s.mine(chain); err != nil {
+			t.Fatal(err)
+		}
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("%s: not after %v: %v", what, patience, err)
+		case <-ticker.C:
+		}
+	}
+}

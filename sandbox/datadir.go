@@ -1,0 +1,203 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/syndtr/goleveldb/leveldb/storage"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/sandbox/chains"
+	"github.com/bursar/bursar/sandbox/control"
+	"github.com/bursar/bursar/signer"
+)
+
+// passphrase opens the sandbox's seed file. It is no secret: nothing of value lies behind it.
+const passphrase = "sandbox"
+
+// sealWork makes opening the seed file a matter of milliseconds, as it protects nothing.
+const sealWork = 8
+
+// dataDir is the directory where everything lies. It is locked: a second sandbox is refused until the first one has
+// ended.
+type dataDir struct {
+	dir       string
+	temporary bool
+	lock      io.Closer
+}
+
+// openDataDir makes the directory that is named, or a temporary one.
+func openDataDir(s settings) (dataDir, error) {
+	if s.data == "" {
+		dir, err := os.MkdirTemp("", "bursar-sandbox-")
+		if err != nil {
+			return dataDir{}, fmt.Errorf("make a temporary directory: %w", err)
+		}
+		return dataDir{dir: dir, temporary: true}, nil
+	}
+	dir, err := filepath.Abs(s.data)
+	if err != nil {
+		return dataDir{}, fmt.Errorf("data directory: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return dataDir{}, fmt.Errorf("make the data directory: %w", err)
+	}
+	lock, err := storage.OpenFile(filepath.Join(dir, "lock"), false) // a portable lock that dies with the process
+	if err != nil {
+		return dataDir{}, fmt.Errorf("lock %s, which another sandbox may be using: %w", dir, err)
+	}
+	return dataDir{dir: dir, lock: lock}, nil
+}
+
+// close lets others have the directory, or removes it where it is temporary.
+func (p dataDir) close() error {
+	if p.temporary {
+		return os.RemoveAll(p.dir)
+	}
+	return p.lock.Close()
+}
+
+func (p dataDir) file(name string) string { return filepath.Join(p.dir, name) }
+
+// chainDir is where a chain is kept.
+func (p dataDir) chainDir(id bursar.ChainID) (string, error) {
+	dir := filepath.Join(p.dir, "chains", string(id))
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// seed makes the seed file, and the file with its passphrase for those who run `bursar` on the same place, unless they
+// are there.
+func (p dataDir) seed() error {
+	if err := p.write("passphrase", []byte(passphrase+"\n")); err != nil {
+		return err
+	}
+	if _, err := os.Stat(p.file("seed.age")); err == nil {
+		return nil
+	}
+	mnemonic, err := signer.NewMnemonic(rand.Reader)
+	if err != nil {
+		return fmt.Errorf("make a seed: %w", err)
+	}
+	defer mnemonic.Wipe()
+	phrase, err := signer.NewPassphrase(passphrase)
+	if err != nil {
+		return err
+	}
+	sealed, err := signer.SealWith(mnemonic, phrase, sealWork)
+	if err != nil {
+		return fmt.Errorf("seal the seed: %w", err)
+	}
+	if err := signer.WriteSeedFile(p.file("seed.age"), sealed); err != nil {
+		return fmt.Errorf("keep the seed: %w", err)
+	}
+	return nil
+}
+
+// getenv is the environment that the service sees.
+func getenv(name string) string {
+	if name == signer.PassphraseVariable {
+		return passphrase
+	}
+	return ""
+}
+
+// configure writes the service's configuration file and reads it as `bursar serve` does. The environment of this
+// process stays out of it.
+func (p dataDir) configure(s settings, running []*chains.Chain, webhooks string) (config.Config, error) {
+	database := s.database
+	if database == "" {
+		database = "sqlite:bursar.db"
+	}
+	var b strings.Builder
+	b.WriteString("# Written by the sandbox at each start. BURSAR_PASSPHRASE_FILE for it is the file passphrase beside " +
+		"it.\n")
+	for _, line := range [][2]string{{"listen", s.listen}, {"admin_listen", s.admin}, {"database", database},
+		{"network", "regtest"}, {"seed_file", "seed.age"}} {
+		fmt.Fprintf(&b, "%s: %s\n", line[0], strconv.Quote(line[1]))
+	}
+	b.WriteString("poll_interval: 200ms\n")
+	fmt.Fprintf(&b, "webhooks: {allow_networks: [%s]}\nchains:\n", strconv.Quote(webhooks))
+	for _, c := range running {
+		fmt.Fprintf(&b, "  %s: %s\n", c.ID, c.Settings)
+	}
+	writeContracts(&b, running)
+	if err := p.write("bursar.yaml", []byte(b.String())); err != nil {
+		return config.Config{}, err
+	}
+	return config.Load(p.file("bursar.yaml"), nil)
+}
+
+// writeContracts names the contracts of the tokens that were deployed here: those of the main nets do not exist.
+func writeContracts(b *strings.Builder, running []*chains.Chain) {
+	heading := "currencies:\n"
+	for _, c := range running {
+		for _, code := range slices.Sorted(maps.Keys(c.Contracts)) {
+			fmt.Fprintf(b, "%s  %s: {contract: %q}\n", heading, code, c.Contracts[code])
+			heading = ""
+		}
+	}
+}
+
+// account returns the account of an earlier start, or nil.
+func (p dataDir) account() (*control.Account, error) {
+	text, err := os.ReadFile(p.file("account.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the account: %w", err)
+	}
+	var account control.Account
+	if err := json.Unmarshal(text, &account); err != nil {
+		return nil, fmt.Errorf("read the account in %s: %w", p.file("account.json"), err)
+	}
+	return &account, nil
+}
+
+func (p dataDir) keepAccount(account control.Account) error {
+	text, err := json.MarshalIndent(account, "", "  ")
+	if err != nil {
+		return err
+	}
+	return p.write("account.json", append(text, '\n'))
+}
+
+// receiver returns where the webhook receiver listened at an earlier start, or "".
+func (p dataDir) receiver() (string, error) {
+	text, err := os.ReadFile(p.file("receiver"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the receiver's address: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// write puts a file in place for its owner alone: whole, or not at all.
+func (p dataDir) write(name string, text []byte) error {
+	file, err := os.OpenFile(p.file(name+".new"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	_, err = file.Write(text)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), p.file(name))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}

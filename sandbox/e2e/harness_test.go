@@ -1,0 +1,301 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience is for what takes a few blocks, on a machine that is busy with much else.
+const patience = 5 * time.Minute
+
+// harness is one data directory and all that was done with it.
+type harness struct {
+	t           *testing.T
+	programs    programs
+	dir         string
+	database    string
+	endpoints   int      // of each chain
+	chains      string   // those that run, with commas between; empty: all
+	environment []string // of the service, besides the usual
+	currencies  []*currency
+	sandbox     *sandboxProcess
+	server      *server // where the service is a process of its own
+	listen      string  // its addresses; empty: the sandbox's process serves
+	admin       string
+	hook        *hook  // receives webhooks
+	builtIn     string // URL of the sandbox's own receiver
+
+	a, b, c *account
+
+	mu     sync.Mutex
+	ours   map[*network][]string  // addresses of wallets and charges, without memos
+	small  map[*currency]*big.Int // deposits below the minimum: their sum
+	stray  map[*currency]*big.Int // what fits no wallet
+	late   []charge               // charges that are to be paid when they have expired
+	orders []*order
+	drafts int
+}
+
+func newHarness(t *testing.T, p programs, database string, endpoints int) *harness {
+	return newWorldOf(t, &harness{t: t, programs: p, dir: t.TempDir(), database: database, endpoints: endpoints})
+}
+
+// newWorldOf starts what a world's settings ask for.
+func newWorldOf(t *testing.T, w *harness) *harness {
+	w.currencies, w.hook, w.ours = everything(), listen(t), map[*network][]string{}
+	if w.chains != "" {
+		w.currencies = w.that(func(c *currency) bool { return slices.Contains(strings.Split(w.chains, ","), c.chain) })
+	}
+	w.small, w.stray = map[*currency]*big.Int{}, map[*currency]*big.Int{}
+	for _, c := range w.currencies {
+		if w.small[c], w.stray[c] = new(big.Int), new(big.Int); c.memo {
+			w.stray[c] = c.units(c.capital) // which nothing tells from the rest there
+		}
+	}
+	w.start()
+	w.a = &account{w.sandbox.AccountID, w.sandbox.APIKey, w.sandbox.APISecret, w.sandbox.WebhookSecret, w}
+	w.b = &account{w: w}
+	if err := json.Unmarshal(w.run("account", "create", "--name", "second", "--json"), w.b); err != nil {
+		t.Fatal(err)
+	}
+	w.c = &account{w: w}
+	w.must(w.sandbox.ask(http.MethodPost, "/account", params{"name": "third"}, w.c))
+	return w
+}
+
+// start runs the sandbox, again on the same directory after an end.
+func (w *harness) start() {
+	w.t.Helper()
+	w.sandbox = start(w)
+	var own struct{ URL string }
+	w.must(w.sandbox.ask(http.MethodGet, "/webhooks/url", nil, &own))
+	if w.builtIn != "" && own.URL != w.builtIn {
+		w.t.Fatalf("the sandbox's receiver moved from %s to %s", w.builtIn, own.URL)
+	}
+	w.builtIn = own.URL
+}
+
+// restart starts the sandbox again once it has ended: it must be the same one.
+func (w *harness) restart() {
+	w.t.Helper()
+	before := w.sandbox
+	<-before.ended
+	w.start()
+	if w.sandbox.AccountID != before.AccountID || w.sandbox.APIKey != before.APIKey ||
+		w.sandbox.APISecret != before.APISecret || w.sandbox.WebhookSecret != before.WebhookSecret {
+		w.t.Fatal("the sandbox has another account after a restart")
+	}
+}
+
+func (w *harness) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatalf("%v\n%s", err, w.said())
+	}
+}
+
+// said is what the processes logged last, and what a service that is a process of its own wants an operator to see.
+func (w *harness) said() string {
+	if w.server == nil {
+		return w.sandbox.log.String()
+	}
+	alarms, err := w.try("alarm", "list")
+	if err != nil {
+		alarms = []byte(err.Error())
+	}
+	return fmt.Sprintf("%s\nthe service:\n%s\nalarms:\n%s", w.sandbox.log, w.server.log, alarms)
+}
+
+// eventually waits until check is content.
+func (w *harness) eventually(what string, check func() error) {
+	w.t.Helper()
+	if err := w.persist(check); err != nil {
+		w.t.Fatalf("%s: %v\n%s", what, err, w.said())
+	}
+}
+
+// persist is eventually for goroutines: it returns what it waited for in vain.
+func (w *harness) persist(check func() error) error {
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(patience)
+	for {
+		err := check()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-deadline:
+			return fmt.Errorf("not after %v: %w", patience, err)
+		case <-w.sandbox.ended:
+			return fmt.Errorf("the sandbox has ended with %v: %w", w.sandbox.err, err)
+		case <-w.serverEnded():
+			return fmt.Errorf("the service has ended with %v: %w\n%s", w.server.err, err, w.server.log)
+		case <-ticker.C:
+		}
+	}
+}
+
+// serverEnded is closed once a service of its own process is gone.
+func (w *harness) serverEnded() <-chan struct{} {
+	if w.server == nil {
+		return nil
+	}
+	return w.server.ended
+}
+
+// base is an address without its memo.
+func base(address string) string {
+	base, _, _ := strings.Cut(address, ":")
+	return base
+}
+
+// remember notes an address of ours.
+func (w *harness) remember(c *currency, address string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ours[c.network] = append(w.ours[c.network], base(address))
+}
+
+// share is one payment.
+type share struct{ address, amount string }
+
+// pay pays shares in one transaction and returns its hash.
+func (w *harness) pay(c *currency, shares ...share) string {
+	w.t.Helper()
+	hash, err := w.tryPay(c, shares...)
+	w.must(err)
+	return hash
+}
+
+func (w *harness) tryPay(c *currency, shares ...share) (string, error) {
+	list := make([]params, len(shares))
+	for i, s := range shares {
+		list[i] = params{"address": s.address, "amount": s.amount}
+	}
+	body := any(map[string]any{"currency": c.code, "payments": list})
+	if len(shares) == 1 {
+		body = map[string]any{"currency": c.code, "address": shares[0].address, "amount": json.Number(shares[0].amount)}
+	}
+	var paid struct{ HashID string }
+	err := w.sandbox.ask(http.MethodPost, "/pay", body, &paid)
+	return paid.HashID, err
+}
+
+// mine makes blocks on all chains at once.
+func (w *harness) mine(blocks int) {
+	w.t.Helper()
+	w.must(w.everywhere(func(n *network) error { return w.tryMine(n, blocks) }))
+}
+
+func (w *harness) tryMine(n *network, blocks int) error {
+	return w.sandbox.ask(http.MethodPost, "/mine", map[string]any{"chain": n.chain, "blocks": blocks}, nil)
+}
+
+// everywhere does something on all chains at once.
+func (w *harness) everywhere(do func(*network) error) error {
+	var group sync.WaitGroup
+	networks := w.networks()
+	errs := make([]error, len(networks))
+	for i, n := range networks {
+		group.Go(func() { errs[i] = do(n) })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+func (w *harness) reorg(n *network, depth int, drop []string) {
+	w.t.Helper()
+	w.must(w.sandbox.ask(http.MethodPost, "/reorg", map[string]any{"chain": n.chain, "depth": depth, "drop": drop}, nil))
+}
+
+// blocks has them come by themselves, "auto", or not, "manual".
+func (w *harness) blocks(mode string) {
+	w.t.Helper()
+	w.must(w.sandbox.ask(http.MethodPost, "/blocks", params{"mode": mode}, nil))
+}
+
+type chainView struct {
+	Height           uint64
+	Kind, Fault, Hot string
+}
+
+func (w *harness) view(n *network) chainView {
+	w.t.Helper()
+	var all struct{ Chains map[string]chainView }
+	w.must(w.sandbox.ask(http.MethodGet, "/chains", nil, &all))
+	return all.Chains[n.chain]
+}
+
+func (w *harness) rpc(n *network) string { return w.sandbox.Chains[n.chain].RPC }
+
+// onChain is what the chain says that an address holds.
+func (w *harness) onChain(c *currency, address string) *big.Int {
+	w.t.Helper()
+	var held struct{ Balance string }
+	w.must(w.sandbox.ask(http.MethodGet, "/balance?"+url.Values{"currency": {c.code}, "address": {base(address)}}.Encode(),
+		nil, &held))
+	return c.units(held.Balance)
+}
+
+// outsider is a new address that is nobody's.
+func (w *harness) outsider(c *currency) string {
+	w.t.Helper()
+	var made struct{ Address string }
+	w.must(w.sandbox.ask(http.MethodPost, "/address", params{"currency": c.code}, &made))
+	return made.Address
+}
+
+// settled waits until what was received has a status.
+func (w *harness) settled(status string, list ...receipt) {
+	w.t.Helper()
+	for _, r := range list {
+		w.eventually(fmt.Sprintf("deposit of %s becomes %q", r.code, status), func() error { return r.is(status) })
+	}
+}
+
+// credited waits for confirmed deposits and their webhooks.
+func (w *harness) credited(list ...receipt) {
+	w.t.Helper()
+	w.settled("confirmed", list...)
+	for _, r := range list {
+		for _, amount := range r.amounts {
+			w.eventually("webhook of a deposit of "+r.code, func() error {
+				return r.account.notified("deposit", r.of(r.hash, amount))
+			})
+		}
+	}
+}
+
+// metric is the sum of the service's metrics whose line matches a pattern, as the decimals that they are written as.
+func (w *harness) metric(pattern string) (*big.Rat, error) {
+	answer, err := httpClient.Get(w.sandbox.Dashboard + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	sum := new(big.Rat)
+	for _, match := range regexp.MustCompile(`(?m)^`+pattern+` (\S+)$`).FindAllSubmatch(text, -1) {
+		value, ok := new(big.Rat).SetString(string(match[1]))
+		if !ok {
+			return nil, fmt.Errorf("metric %q", match[0])
+		}
+		sum.Add(sum, value)
+	}
+	return sum, nil
+}

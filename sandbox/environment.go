@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/sandbox/chains"
+	"github.com/bursar/bursar/sandbox/control"
+	"github.com/bursar/bursar/sandbox/receiver"
+	"github.com/bursar/bursar/service"
+)
+
+// environment is everything that runs.
+type environment struct {
+	flags settings
+	dir   dataDir
+	log   *slog.Logger
+
+	chains   []*chains.Chain // in the order of the flags
+	receiver *receiver.Receiver
+	registry *bursar.Registry
+	service  *service.Service // nil once it is another process
+	config   config.Config
+	hot      map[bursar.ChainID]string
+	account  control.Account
+	control  *control.Server
+}
+
+// open starts everything but the service's work and the miners, in the order in which they need each other.
+func (s *environment) open(ctx context.Context) error {
+	steps := []func(context.Context) error{s.openChains, s.openReceiver, s.openService, s.openAccount, s.payCapital,
+		s.letGo, s.openControl}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openChains starts the nodes beside each other.
+func (s *environment) openChains(ctx context.Context) error {
+	started := make([]*chains.Chain, len(s.flags.chains))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, id := range s.flags.chains {
+		group.Go(func() (err error) {
+			options := chains.Options{Manual: s.flags.manual, Endpoints: s.flags.endpoints, Log: s.log}
+			if !s.dir.temporary {
+				if options.DataDir, err = s.dir.chainDir(id); err != nil {
+					return err
+				}
+			}
+			started[i], err = chains.Start(ctx, id, options)
+			return err
+		})
+	}
+	err := group.Wait()
+	s.chains = slices.DeleteFunc(started, func(c *chains.Chain) bool { return c == nil })
+	return err
+}
+
+// openReceiver takes the address that an earlier start had, as wallets were made with it; where it is taken by others,
+// a free one.
+func (s *environment) openReceiver(ctx context.Context) (err error) {
+	kept, err := s.dir.receiver()
+	if err != nil {
+		return err
+	}
+	if kept != "" {
+		if s.receiver, err = receiver.Listen(ctx, kept, time.Now); err == nil {
+			return nil
+		}
+		s.log.Warn("the receiver's address of the last start is taken", "error", err)
+	}
+	if s.receiver, err = receiver.Listen(ctx, receiver.Own, time.Now); err != nil {
+		return err
+	}
+	return s.dir.write("receiver", []byte(s.receiver.Listening()+"\n"))
+}
+
+func (s *environment) openService(ctx context.Context) error {
+	if err := s.dir.seed(); err != nil {
+		return err
+	}
+	address := s.receiver.Address()
+	cfg, err := s.dir.configure(s.flags, s.chains, netip.PrefixFrom(address, address.BitLen()).String())
+	if err != nil {
+		return err
+	}
+	return s.openWith(ctx, cfg)
+}
+
+func (s *environment) openWith(ctx context.Context, cfg config.Config) error {
+	var err error
+	s.registry, s.config, s.hot = cfg.Registry, cfg, map[bursar.ChainID]string{}
+	if s.service, err = service.Open(ctx, cfg, service.Options{Log: s.log, Getenv: getenv}); err != nil {
+		return fmt.Errorf("open the service: %w", err)
+	}
+	for _, c := range s.chains {
+		s.hot[c.ID] = s.service.Hot(c.ID).Base
+	}
+	if s.flags.remoteSigner {
+		return nil
+	}
+	return orAnyPort(s.service.Listen())
+}
+
+// letGo closes the service that made the account, where another process is to serve.
+func (s *environment) letGo(context.Context) error {
+	if !s.flags.remoteSigner {
+		return nil
+	}
+	err := s.service.Close()
+	s.service = nil
+	return err
+}
+
+// orAnyPort says how not to need the port that could not be had.
+func orAnyPort(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w (port 0 picks a free one: --listen 127.0.0.1:0 --admin 127.0.0.1:0 --control 127.0.0.1:0)", err)
+}
+
+func (s *environment) openControl(ctx context.Context) (err error) {
+	s.control, err = control.Listen(ctx, s.flags.control, control.Config{
+		Chains:     s.chains,
+		Registry:   s.registry,
+		Receiver:   s.receiver,
+		Hot:        s.hot,
+		NewAccount: s.newAccount,
+		Log:        s.log,
+		Now:        time.Now,
+	})
+	return orAnyPort(err)
+}
+
+// run works until ctx ends, and calls announce once the service answers.
+func (s *environment) run(ctx context.Context, announce func() error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	if !s.flags.remoteSigner {
+		group.Go(func() error { return s.service.Run(ctx) })
+	}
+	group.Go(func() error { return s.control.Run(ctx) })
+	group.Go(func() error { return s.receiver.Run(ctx) })
+	for _, c := range s.chains {
+		group.Go(func() error { return c.Run(ctx) })
+	}
+	group.Go(func() error {
+		if err := s.answers(ctx); err != nil {
+			return err
+		}
+		return announce()
+	})
+	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// patience bounds how long the service may take from listening to answering.
+const patience = 30 * time.Second
+
+// answers waits until the service says that it is ready.
+func (s *environment) answers(ctx context.Context) error {
+	if s.flags.remoteSigner {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.service.Address("api")+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the service to be ready: %w", context.Cause(ctx))
+		case <-ticker.C:
+		}
+	}
+}
+
+// close ends everything, the service before what it stands on.
+func (s *environment) close() error {
+	var errs []error
+	if s.service != nil {
+		errs = append(errs, s.service.Close())
+	}
+	for _, c := range s.chains {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,321 @@
+package bitcoin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// state is what a node says of itself.
+type state struct {
+	Height, Balance int64
+	Best, Mempool   string
+}
+
+func stateOf(t *testing.T, n *Node, address string) state {
+	t.Helper()
+	balance, err := n.Balance(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state{n.Height(), balance, must[string](t, n, "getbestblockhash"), encode(t, rpc(t, n, "getrawmempool").Result)}
+}
+
+// busy makes a node with a history: payments, replaced and dropped ones, reorganisations, and a filled mempool.
+func busy(t *testing.T, dir string) (*Node, string) {
+	t.Helper()
+	n := start(t, Config{DataDir: dir})
+	a := newAddress(t, n)
+	s, c := funded(t, n, "customer", coinUnit)
+	must[string](t, n, "sendrawtransaction", s.spend(t, c, a, 1_000, 0))
+	must[string](t, n, "sendrawtransaction", s.spend(t, c, a, 5_000, 0))
+	mine(t, n, 2)
+	dropped := pay(t, n, a, 77_000)
+	mine(t, n, 2)
+	if err := n.Reorg(3, []string{dropped}); err != nil {
+		t.Fatal(err)
+	}
+	back := mine(t, n, 2)
+	rpc(t, n, "invalidateblock", back[0])
+	must[[]string](t, n, "generatetoaddress", 3, a)
+	must[any](t, n, "generateblock", a, []string{})
+	for i := range 20 {
+		pay(t, n, a, 1_000+int64(i))
+	}
+	return n, a
+}
+
+// copyDir is what a kill leaves behind: the files as they are while the node runs.
+func copyDir(t *testing.T, from string) string {
+	t.Helper()
+	to := t.TempDir()
+	raw, err := os.ReadFile(filepath.Join(from, journalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(to, journalName), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n, a := busy(t, dir)
+	want := stateOf(t, n, a)
+	again := start(t, Config{DataDir: copyDir(t, dir)})
+	if got := stateOf(t, again, a); got != want {
+		t.Fatalf("after a restart\n got %+v\nwant %+v", got, want)
+	}
+	mine(t, again, 1) // the faucet has its keys, the mempool its transactions
+	pay(t, again, a, 5_000)
+	if got := must[[]string](t, again, "getrawmempool"); len(got) != 1 {
+		t.Errorf("mempool %v", got)
+	}
+}
+
+// TestTornTail cuts the journal at every length of its last records: the node starts with what is whole, and what it
+// writes then is found by the next start.
+func TestTornTail(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n, a := busy(t, dir)
+	raw, err := os.ReadFile(filepath.Join(dir, journalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	height := n.Height()
+	for _, cut := range []int{1, 3, 9, 200, 500, 1000} {
+		torn := t.TempDir()
+		if err := os.WriteFile(filepath.Join(torn, journalName), raw[:len(raw)-cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		first := start(t, Config{DataDir: torn})
+		if first.Height() != height {
+			t.Fatalf("cut by %d: height %d, want %d", cut, first.Height(), height)
+		}
+		if got := len(must[[]string](t, first, "getrawmempool")); got >= 20 || got == 0 {
+			t.Errorf("cut by %d: %d transactions wait", cut, got)
+		}
+		pay(t, first, a, 1_000_000)
+		want := stateOf(t, first, a)
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := stateOf(t, start(t, Config{DataDir: torn}), a); got != want {
+			t.Errorf("cut by %d\n got %+v\nwant %+v", cut, got, want)
+		}
+	}
+}
+
+func TestDamagedJournalIsRefused(t *testing.T) {
+	t.Parallel()
+	live := t.TempDir()
+	busy(t, live)
+	if _, err := Start(t.Context(), Config{DataDir: live}); err == nil || !strings.Contains(err.Error(), "lock") {
+		t.Errorf("a second node in the same directory: %v", err)
+	}
+	dir := copyDir(t, live)
+	raw, err := os.ReadFile(filepath.Join(dir, journalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)/2] ^= 1
+	if err := os.WriteFile(filepath.Join(dir, journalName), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(t.Context(), Config{DataDir: dir}); !errors.Is(err, errDamaged) {
+		t.Errorf("start from a damaged journal: %v", err)
+	}
+	other := t.TempDir()
+	if err := start(t, Config{DataDir: other}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	params := LitecoinParams()
+	genesis := *params.GenesisHash
+	genesis[0] ^= 1
+	params.GenesisHash = &genesis
+	if _, err := Start(t.Context(), Config{DataDir: other, Params: params}); err == nil ||
+		!strings.Contains(err.Error(), "not one of chain") {
+		t.Errorf("start from another chain's journal: %v", err)
+	}
+}
+
+// TestReplayOfManyBlocks starts a node with 2,000 blocks.
+func TestReplayOfManyBlocks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := start(t, Config{DataDir: dir})
+	mine(t, n, 2_000)
+	best := must[string](t, n, "getbestblockhash")
+	copied := copyDir(t, dir)
+	began := time.Now()
+	again := start(t, Config{DataDir: copied})
+	t.Logf("2,000 blocks replayed in %v", time.Since(began))
+	if got := must[string](t, again, "getbestblockhash"); got != best {
+		t.Errorf("best block %s, want %s", got, best)
+	}
+}
+
+const childEnv = "BURSAR_TEST_NODE_DIR"
+
+// TestMain runs the test binary as a node of its own where TestKill asks for it.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childEnv); dir != "" {
+		if err := runChild(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1) // it ends by being killed
+	}
+	os.Exit(m.Run())
+}
+
+// runChild pays, mines and reorganises for ever and prints what it was told.
+func runChild(dir string) error {
+	n, err := Start(context.Background(), Config{DataDir: dir})
+	if err != nil {
+		return err
+	}
+	address, err := n.NewAddress()
+	if err != nil {
+		return err
+	}
+	for round := 0; ; round++ {
+		id, err := n.Pay(address, 1_000)
+		if err != nil {
+			return err
+		}
+		fmt.Println("tx", id)
+		hashes, err := n.Mine(round % 2)
+		if err != nil {
+			return err
+		}
+		for _, h := range hashes {
+			fmt.Println("block", h)
+		}
+		if round%10 == 9 {
+			if err := n.Reorg(5, nil); err != nil {
+				return err
+			}
+			fmt.Println("height", n.Height())
+		}
+	}
+}
+
+// TestKill kills a node's process in full work, several times over the same directory, and looks for all that it said.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for round := range 4 {
+		said := killAfter(t, dir, 60+40*round)
+		n, err := Start(t.Context(), Config{DataDir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool := must[[]string](t, n, "getrawmempool")
+		for _, line := range said {
+			what, id, _ := strings.Cut(line, " ")
+			switch what {
+			case "tx":
+				if a := rpc(t, n, "getrawtransaction", id); a.Error != nil && !slices.Contains(pool, id) {
+					t.Errorf("transaction %s is lost: %v", id, a.Error)
+				}
+			case "block":
+				must[any](t, n, "getblock", id)
+			case "height":
+				if reported, err := strconv.ParseInt(id, 10, 64); err != nil || n.Height() < reported {
+					t.Errorf("height %d after it was %s, %v", n.Height(), id, err)
+				}
+			}
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// killAfter runs a node until it has printed lines, kills it, and returns all it printed.
+func killAfter(t *testing.T, dir string, lines int) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), childEnv+"="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	scanner := bufio.NewScanner(out)
+	for scanner.Scan() {
+		said = append(said, scanner.Text())
+		if len(said) == lines {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || len(said) < lines {
+		t.Fatalf("the node ended by itself after %d lines: %v", len(said), err)
+	}
+	return said
+}
+
+// FuzzJournal reads anything as a journal: whole records or an error, never a panic, and what is whole stays whole.
+func FuzzJournal(f *testing.F) {
+	var seed bytes.Buffer
+	for _, steps := range [][]step{{{stepOpen, make([]byte, 64)}}, {{stepBlock, []byte("b")}, {stepEvict, nil}}} {
+		path := f.TempDir()
+		j, err := openJournal(path, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := errors.Join(j.append(steps...), j.close()); err != nil {
+			f.Fatal(err)
+		}
+		raw, err := os.ReadFile(filepath.Join(path, journalName))
+		if err != nil {
+			f.Fatal(err)
+		}
+		seed.Write(raw)
+	}
+	f.Add(seed.Bytes())
+	f.Add(seed.Bytes()[:seed.Len()-1])
+	f.Add(binary.LittleEndian.AppendUint64(nil, 1<<40))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, journalName), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		count := func() (records int, err error) {
+			j, err := openJournal(dir, func([]step) error { records++; return nil })
+			if err == nil {
+				err = j.close()
+			}
+			return records, err
+		}
+		first, err := count()
+		second, again := count()
+		if (err == nil) != (again == nil) || (err == nil && first != second) {
+			t.Errorf("read %d records, %v, then %d, %v", first, err, second, again)
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package ethereum
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/rawdb"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/ethereum/go-ethereum/miner"
+)
+
+// Keys of our own in go-ethereum's database.
+const (
+	headKey  = "bursar-head"  // hash of the block that is to be the head
+	finalKey = "bursar-final" // number of the finalized block, 8 bytes big endian
+)
+
+// Mine makes count blocks with what the pool holds; an empty pool gives empty blocks. The finalized tag follows each
+// block. On an error the blocks made so far stay.
+func (n *Node) Mine(count int) error {
+	for range count {
+		if err := n.mineOne(); err != nil {
+			return fmt.Errorf("mine block: %w", err)
+		}
+	}
+	return nil
+}
+
+func (n *Node) mineOne() error {
+	n.gate.Lock()
+	defer n.gate.Unlock()
+	pool := n.eth.TxPool()
+	if err := pool.Sync(); err != nil { // transactions just accepted become executable
+		return err
+	}
+	parent := n.chain.CurrentBlock()
+	block, err := n.build(parent, n.clock(), contents{fromPool: true})
+	if err != nil {
+		return err
+	}
+	if err := n.adopt(block); err != nil {
+		return err
+	}
+	if err := n.advanceFinality(); err != nil {
+		return err
+	}
+	if err := pool.Sync(); err != nil { // what was mined leaves the pool
+		return err
+	}
+	if err := n.journal.rewrite(n.pooled()); err != nil {
+		return err
+	}
+	return n.eth.ChainDb().SyncKeyValue()
+}
+
+// contents is what goes into a block: exactly txs, or whatever the pool holds.
+type contents struct {
+	fromPool bool
+	txs      []*types.Transaction
+}
+
+// build makes a block on parent and stores it, with its state, beside the canonical chain. It fails when a transaction
+// asked for cannot be included. Fresh randomness makes every block differ from all others.
+func (n *Node) build(parent *types.Header, time uint64, c contents) (*types.Block, error) {
+	block, err := n.draft(parent, time, c)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := n.chain.InsertBlockWithoutSetHead(context.Background(), block, false); err != nil {
+		return nil, fmt.Errorf("store block %d: %w", block.NumberU64(), err)
+	}
+	return block, nil
+}
+
+func (n *Node) draft(parent *types.Header, time uint64, c contents) (*types.Block, error) {
+	var random, beaconRoot common.Hash
+	rand.Read(random[:]) // never fails
+	rand.Read(beaconRoot[:])
+	args := &miner.BuildPayloadArgs{
+		Parent:       parent.Hash(),
+		Timestamp:    max(time, parent.Time+1),
+		FeeRecipient: coinbase(),
+		Random:       random,
+		Withdrawals:  types.Withdrawals{}, // validators' withdrawals: the list is there, and empty
+		BeaconRoot:   &beaconRoot,
+	}
+	empty := !c.fromPool && len(c.txs) == 0
+	block, _, err := n.eth.Miner().BuildTestingPayload(args, c.txs, empty, []byte("bursar sandbox"))
+	if err != nil {
+		return nil, fmt.Errorf("build block %d: %w", parent.Number.Uint64()+1, err)
+	}
+	return block, nil
+}
+
+// adopt makes a stored block the head. The intention is written first: an end in the middle is completed at the next
+// start.
+func (n *Node) adopt(block *types.Block) error {
+	hash := block.Hash()
+	if err := n.eth.ChainDb().Put([]byte(headKey), hash[:]); err != nil {
+		return fmt.Errorf("note head %d: %w", block.NumberU64(), err)
+	}
+	if _, err := n.chain.SetCanonical(block); err != nil {
+		return fmt.Errorf("set head %d: %w", block.NumberU64(), err)
+	}
+	return nil
+}
+
+// restoreHead completes a change of head that an abrupt end has cut off.
+func (n *Node) restoreHead() error {
+	hash, err := n.eth.ChainDb().Get([]byte(headKey))
+	if err != nil {
+		return nil // no block has been made yet: both databases report a missing key as an error
+	}
+	block := n.chain.GetBlockByHash(common.BytesToHash(hash))
+	if block == nil || block.Hash() == n.chain.CurrentBlock().Hash() {
+		return nil
+	}
+	return n.adopt(block)
+}
+
+// HoldFinality makes the finalized and safe tags stand still, as they do when validators are away, or lets them go on
+// with the next block.
+func (n *Node) HoldFinality(hold bool) {
+	n.gate.Lock()
+	defer n.gate.Unlock()
+	n.held = hold
+}
+
+// advanceFinality moves the tags to their distance behind the head; never backwards.
+func (n *Node) advanceFinality() error {
+	if n.held {
+		return nil
+	}
+	head, depth := n.chain.CurrentBlock().Number.Uint64(), uint64(n.cfg.FinalityDepth)
+	final := max(n.chain.CurrentFinalBlock().Number.Uint64(), behind(head, depth))
+	safe := max(n.chain.CurrentSafeBlock().Number.Uint64(), behind(head, depth/2))
+	return n.setTags(final, safe)
+}
+
+func behind(head, depth uint64) uint64 { return head - min(head, depth) }
+
+// setTags points finalized and safe at canonical blocks. go-ethereum's own record of finality is erased at once: its
+// freezer moves finalized blocks to where a reorganisation past finality cannot replace them. Ours is a number,
+// so it always names a canonical block.
+func (n *Node) setTags(final, safe uint64) error {
+	n.chain.SetFinalized(n.chain.GetHeaderByNumber(final))
+	rawdb.WriteFinalizedBlockHash(n.eth.ChainDb(), common.Hash{})
+	n.chain.SetSafe(n.chain.GetHeaderByNumber(safe))
+	if err := n.eth.ChainDb().Put([]byte(finalKey), binary.BigEndian.AppendUint64(nil, final)); err != nil {
+		return fmt.Errorf("note finalized block %d: %w", final, err)
+	}
+	return nil
+}
+
+// restoreFinality sets the tags to what the last run had reported, or to genesis.
+func (n *Node) restoreFinality() error {
+	head, final := n.chain.CurrentBlock().Number.Uint64(), uint64(0)
+	if v, err := n.eth.ChainDb().Get([]byte(finalKey)); err == nil && len(v) == 8 {
+		final = min(binary.BigEndian.Uint64(v), head)
+	}
+	safe := max(final, behind(head, uint64(n.cfg.FinalityDepth)/2))
+	return n.setTags(final, safe)
+}
+
+// clock is the present in seconds.
+func (n *Node) clock() uint64 { return uint64(max(n.cfg.Now().Unix(), genesisTime)) }

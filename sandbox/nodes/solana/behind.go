@@ -1,0 +1,36 @@
+package solana
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+)
+
+// Behind returns the API of this node as it stands now, as one that lags serves it: no slot, payment or reorganisation
+// that comes later is ever told of. What is sent to it goes on to the node, whose answer it passes back.
+func (n *Node) Behind() http.Handler {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	past := &Node{cfg: n.cfg, machine: n.machine, url: n.url, bank: n.bank.clone(), pool: newPool(), present: n}
+	return http.HandlerFunc(past.serveHTTP)
+}
+
+// taker is the node that takes what is sent to this one.
+func (n *Node) taker() *Node {
+	if n.present != nil {
+		return n.present
+	}
+	return n
+}
+
+// clone copies what later blocks and reorganisations change. Blocks and accounts themselves are never changed in place.
+func (b *bank) clone() *bank {
+	return &bank{
+		accounts: maps.Clone(b.accounts),
+		blocks:   slices.Clone(b.blocks),
+		bySlot:   maps.Clone(b.bySlot),
+		byHash:   maps.Clone(b.byHash),
+		byID:     maps.Clone(b.byID),
+		final:    b.final,
+	}
+}

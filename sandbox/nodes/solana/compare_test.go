@@ -1,0 +1,370 @@
+package solana
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	"github.com/bursar/bursar/sandbox/litesvm"
+)
+
+// rivals are the simulator, asked over its RPC, and LiteSVM, which keeps a ledger of its own here: both get the same
+// accounts, the same blockhashes and the same bytes.
+type rivals struct {
+	t    *testing.T
+	node *Node
+	vm   *litesvm.VM
+	hash key // valid in both
+}
+
+func startVM(t *testing.T, cfg litesvm.Config) *litesvm.VM {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs node and litesvm")
+	}
+	vm, err := litesvm.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { vm.Close() })
+	return vm
+}
+
+func newRivals(t *testing.T) *rivals {
+	t.Helper()
+	vm := startVM(t, litesvm.Config{Ledger: true})
+	node, err := Start(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { node.Close() })
+	builtins, err := svm{vm}.builtins() // so that both tell the same balances of programs
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(node.bank.accounts, builtins)
+	r := &rivals{t: t, node: node, vm: vm}
+	hash, err := vm.Blockhash()
+	r.must(err)
+	r.adopt(hash)
+	return r
+}
+
+func (r *rivals) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// adopt has the simulator take the machine's blockhash for that of its newest block.
+func (r *rivals) adopt(hash string) {
+	r.hash = mustKey(hash)
+	r.node.mu.Lock()
+	defer r.node.mu.Unlock()
+	r.node.bank.byHash[r.hash] = r.node.bank.head().height
+}
+
+// expire makes the blockhash of now too old for both, and a new one valid.
+func (r *rivals) expire() {
+	r.t.Helper()
+	r.must(r.node.Mine(blockhashLife + 1))
+	hash, err := r.vm.Expire()
+	r.must(err)
+	r.adopt(hash)
+}
+
+// put gives both an account.
+func (r *rivals) put(k key, a account) {
+	r.t.Helper()
+	r.node.mu.Lock()
+	r.node.bank.put(k, a)
+	r.node.mu.Unlock()
+	r.must(r.vm.Set(litesvm.Account{Key: k[:], Lamports: a.lamports, Owner: a.owner[:], Data: a.data,
+		Executable: a.executable}))
+}
+
+// told is what one of them says of a transaction.
+type told struct {
+	Err       any      `json:"err"`
+	Included  bool     `json:"included"`
+	Fee       uint64   `json:"fee"`
+	Before    []uint64 `json:"preBalances"`
+	After     []uint64 `json:"postBalances"`
+	Units     uint64   `json:"computeUnitsConsumed"`
+	Logs      []string `json:"logMessages"`
+	preflight any
+}
+
+// feed gives both a transaction and fails the test unless they tell the same of it. It returns what they told.
+func (r *rivals) feed(what fmt.Stringer, raw []byte) told {
+	r.t.Helper()
+	tx, err := parseTransaction(raw)
+	if errors.Is(err, errSanitize) {
+		verdict, err := r.vm.Send(litesvm.Order{Raw: raw})
+		r.must(err)
+		if verdict.Err != "SanitizeFailure" {
+			r.t.Errorf("%s\nthe simulator says that it is not well-formed, LiteSVM tells %+v", what, verdict)
+		}
+		return told{Err: verdict.Err}
+	}
+	r.must(err)
+	keys := append(tx.keys[:len(tx.keys):len(tx.keys)], r.loaded(tx)...)
+	simulated, real := r.simulator(tx), r.machine(tx, keys)
+	if foreign := usesMemo(tx); foreign { // a program that the simulator only pretends to run
+		simulated.Units, simulated.Logs, real.Units, real.Logs = 0, nil, 0, nil
+	}
+	if real.Err == "InvalidProgramForExecution" && simulated.Err == "ProgramAccountNotFound" {
+		// Here LiteSVM is not the validator, which tells a program that is not there from an account that is none.
+		real.Err = simulated.Err
+	}
+	a, b := r.text(simulated), r.text(real)
+	if a != b || r.text(simulated.preflight) != r.text(real.Err) {
+		r.t.Errorf("%s\nthe simulator tells %s, before that %s\nLiteSVM tells       %s", what, a,
+			r.text(simulated.preflight), b)
+	}
+	return simulated
+}
+
+func usesMemo(tx *transaction) bool {
+	for _, i := range tx.instructions {
+		if tx.keys[i.program] == memoProgram() {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rivals) text(v any) string {
+	r.t.Helper()
+	raw, err := json.Marshal(v)
+	r.must(err)
+	return string(raw)
+}
+
+// loaded is what a transaction takes from lookup tables.
+func (r *rivals) loaded(tx *transaction) []key {
+	r.node.mu.RLock()
+	defer r.node.mu.RUnlock()
+	loading := &runner{transaction: tx, state: func(k key) account { return r.node.bank.accounts[k] }}
+	if loading.load() != nil {
+		return nil
+	}
+	return append(loading.loaded[0], loading.loaded[1]...)
+}
+
+// simulator sends with a trial run, then without one where that failed, and reads the finalized block.
+func (r *rivals) simulator(tx *transaction) (out told) {
+	r.t.Helper()
+	wire := base64.StdEncoding.EncodeToString(tx.raw)
+	options := map[string]any{"encoding": "base64", "preflightCommitment": "processed"}
+	known := r.node.bank.byID[tx.id()] != nil
+	refused := r.ask("sendTransaction", nil, wire, options)
+	if refused != nil {
+		out.preflight = refused.Data
+		options["skipPreflight"] = true
+		if again := r.ask("sendTransaction", nil, wire, options); again != nil {
+			r.t.Fatalf("without a trial run: %s", again.Message)
+		}
+	}
+	r.must(r.node.Mine(1))
+	r.must(r.node.Finalize())
+	r.node.mu.Lock()
+	r.node.pool.keep(func(*transaction) bool { return false }) // it would wait for better times; the machine forgets it
+	r.node.mu.Unlock()
+	var found struct {
+		Meta *told `json:"meta"`
+	}
+	if refused := r.ask("getTransaction", &found, tx.id().String(),
+		map[string]any{"maxSupportedTransactionVersion": 0}); refused != nil {
+		r.t.Fatal(refused)
+	}
+	if found.Meta == nil || known {
+		out.Err = out.preflight
+		return out
+	}
+	preflight := out.preflight
+	out = *found.Meta
+	out.Included, out.preflight = true, preflight
+	return out
+}
+
+// machine executes and compares what the accounts held before with what they hold after.
+func (r *rivals) machine(tx *transaction, keys []key) (out told) {
+	r.t.Helper()
+	var wanted [][]byte
+	for _, k := range keys {
+		wanted = append(wanted, k[:])
+	}
+	before, err := r.vm.Read(wanted...)
+	r.must(err)
+	verdict, err := r.vm.Send(litesvm.Order{Raw: tx.raw, Read: wanted})
+	r.must(err)
+	out.Err = verdict.Err
+	seen := map[key]bool{}
+	for i, a := range verdict.Accounts {
+		if !seen[keys[i]] {
+			out.Fee += before[i].Lamports - a.Lamports
+		}
+		seen[keys[i]] = true
+		out.Before, out.After = append(out.Before, before[i].Lamports), append(out.After, a.Lamports)
+	}
+	if out.Fee == 0 {
+		return told{Err: out.Err}
+	}
+	out.Included, out.Units, out.Logs = true, verdict.Units, verdict.Logs
+	return out
+}
+
+// refusal is an error of the RPC; Data is that of the trial run.
+type refusal struct {
+	Code    int
+	Message string
+	Data    any
+}
+
+func (r *rivals) ask(method string, out any, params ...any) *refusal {
+	r.t.Helper()
+	body := r.text(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	response, err := http.Post(r.node.URL(), "application/json", bytes.NewReader([]byte(body)))
+	r.must(err)
+	defer response.Body.Close()
+	var answer struct {
+		Result json.RawMessage
+		Error  *struct {
+			Code    int
+			Message string
+			Data    struct{ Err any }
+		}
+	}
+	r.must(json.NewDecoder(response.Body).Decode(&answer))
+	if e := answer.Error; e != nil {
+		switch e.Code {
+		case codePreflight:
+			return &refusal{e.Code, e.Message, e.Data.Err}
+		case codeSignature:
+			return &refusal{e.Code, e.Message, "SignatureFailure"}
+		}
+		r.t.Fatalf("%s: error %d: %s", method, e.Code, e.Message)
+	}
+	if out != nil {
+		r.must(json.Unmarshal(answer.Result, out))
+	}
+	return nil
+}
+
+// named is a transaction that somebody wrote down.
+type named string
+
+func (n named) String() string { return string(n) }
+
+// The recorded transactions do in LiteSVM what was recorded of it, and so they do in the simulator. Their blockhashes
+// are nobody's, so both are asked below the ledgers.
+func TestRecordedTransactionsInLiteSVM(t *testing.T) {
+	t.Parallel()
+	vm := startVM(t, litesvm.Config{})
+	for _, c := range recordedCases(t) {
+		wire, err := base64.StdEncoding.DecodeString(c.Raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx, err := parseTransaction(wire)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accounts := nativePrograms()
+		accounts[tx.keys[0]] = account{lamports: 2_000_000_000}
+		state := func(k key) account { return accounts[k] }
+		real, err := svm{vm}.run(tx, state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tell := func(o outcome) string {
+			raw, err := json.Marshal([]any{o.err, o.units, o.notIncluded, o.fee, o.before, o.after})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(raw)
+		}
+		simulated := run(tx, state)
+		if simulated.notIncluded { // no block, no fee
+			simulated.fee, simulated.before, simulated.after, real.before, real.after = 0, nil, nil, nil, nil
+		}
+		if a, b := tell(simulated), tell(real); a != b {
+			t.Errorf("%s: the simulator tells %s, LiteSVM %s", c.Name, a, b)
+		}
+		recorded := outcome{err: c.Err, units: c.Units, notIncluded: real.notIncluded, fee: real.fee, before: real.before,
+			after: real.after}
+		if a, b := tell(recorded), tell(real); a != b {
+			t.Errorf("%s: recorded is %s, LiteSVM tells %s", c.Name, a, b)
+		}
+	}
+}
+
+// Payments to what is no wallet end as they do in the machine: what the network reserved takes none, a program takes
+// them.
+func TestReservedAddressesInLiteSVM(t *testing.T) {
+	t.Parallel()
+	r := newRivals(t)
+	payer := newHolder("payer")
+	r.put(payer.key, account{lamports: 1_000_000_000_000})
+	others := []key{memoProgram(), mustKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"),
+		mustKey("1nc1nerator11111111111111111111111111111111"),
+		mustKey("So11111111111111111111111111111111111111112"), mustKey("Sysvar1nstructionsXXXXXXXXXXXXXXXXXXXXXXXXX")}
+	for address := range reserved {
+		others = append(others, mustKey(address))
+	}
+	for _, to := range others {
+		a, err := r.vm.Read(to[:])
+		r.must(err)
+		r.node.bank.accounts[to] = fromSVM(a[0])
+		m := making{payer: payer, blockhash: r.hash, doings: []doing{transferOfLamports(payer.key, to, 1_000_000_000)}}
+		told := r.feed(named(to.String()), m.raw())
+		if paid := told.Err == nil; paid == reserved[to.String()] {
+			t.Errorf("%s: reserved %t, the payment ended with %v", to, !paid, told.Err)
+		}
+	}
+}
+
+const seeds, plays = 4, 500
+
+// Random transactions do the same in both: plain and versioned transfers with and without lookup tables, several in one
+// transaction, to oneself, to new accounts about the rent-exempt minimum, beyond what is held, wrongly signed, expired,
+// repeated, with budgets, failing in the middle, and creations of accounts.
+func TestRandomTransactionsInLiteSVM(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(seeds) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := newRivals(t)
+			g := newGambler(r, rand.New(rand.NewPCG(seed, 1)))
+			ends := map[string]int{}
+			for i := range plays {
+				if i%100 == 99 {
+					old := r.hash
+					r.expire()
+					g.old = old
+				}
+				tell := g.play()
+				if t.Failed() {
+					t.Fatalf("transaction %d of seed %d", i, seed)
+				}
+				ends[r.text(tell.Err)]++
+			}
+			for _, end := range []string{`null`, `"BlockhashNotFound"`, `"AlreadyProcessed"`, `"SignatureFailure"`,
+				`"AccountNotFound"`,
+				`"InsufficientFundsForFee"`, `{"InstructionError":[0,{"Custom":1}]}`, `{"InstructionError":[1,{"Custom":1}]}`,
+				`{"InsufficientFundsForRent":{"account_index":0}}`, `{"InsufficientFundsForRent":{"account_index":1}}`} {
+				if ends[end] == 0 {
+					t.Errorf("none of the transactions ended with %s: %v", end, ends)
+				}
+			}
+		})
+	}
+}

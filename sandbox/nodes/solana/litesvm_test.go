@@ -1,0 +1,93 @@
+package solana_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bursar/bursar/sandbox/litesvm"
+	"github.com/bursar/bursar/sandbox/nodes/solana"
+)
+
+func startVM(t *testing.T) *litesvm.VM {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs node and litesvm")
+	}
+	vm, err := litesvm.Start(t.Context(), litesvm.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { vm.Close() })
+	return vm
+}
+
+// The real machine runs what the simulator cannot, here the memo program's code, and the node says who decides.
+func TestLiteSVMRunsPrograms(t *testing.T) {
+	t.Parallel()
+	n := start(t, solana.Config{VM: startVM(t)})
+	id, err := n.Pay(n.NewAddress(), sol) // with a memo
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine(t, n, 6)
+	meta := get(t, n, "getTransaction", id).(object)["meta"].(object)
+	if logs := text(t, meta["logMessages"]); !strings.Contains(logs, "Program log: Memo (len") ||
+		!strings.Contains(logs, "consumed") {
+		t.Fatalf("the memo program logs %s", logs)
+	}
+	if version := text(t, get(t, n, "getVersion")); !strings.Contains(version, "litesvm") {
+		t.Fatalf("the version is %s", version)
+	}
+}
+
+// A machine that ends in the middle is reorged out as it was: no half-made block, and whatever waited still waits.
+func TestLiteSVMEnds(t *testing.T) {
+	t.Parallel()
+	vm := startVM(t)
+	n := start(t, solana.Config{VM: vm})
+	w := newWallet(1)
+	for range 3 {
+		if _, err := n.Pay(w.address(), 2*sol); err != nil {
+			t.Fatal(err)
+		}
+		mine(t, n, 2)
+	}
+	before := state(t, n, w.address())
+	there := n.NewAddress()
+	if _, err := n.Pay(there, sol); err != nil {
+		t.Fatal(err)
+	}
+	if err := vm.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Mine(1); err == nil {
+		t.Fatal("a block was made without a machine")
+	}
+	if err := n.Rollback(5, nil); err == nil {
+		t.Fatal("blocks were replaced without a machine")
+	}
+	if after := state(t, n, w.address()); after != before || balance(t, n, there) != 0 {
+		t.Fatalf("the chain was\n%s\nand is\n%s", before, after)
+	}
+	hash := latest(t, n, "finalized")
+	if _, code, message, _ := (spend{from: w, to: there, lamports: 1, blockhash: hash}).send(t, n,
+		object{}); code != -32603 {
+		t.Fatalf("a trial run without a machine: error %d: %s", code, message)
+	}
+}
+
+// The journal makes the same chain again in another machine.
+func TestRestartOnLiteSVM(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	vm := startVM(t)
+	n, addresses := busy(t, solana.Config{DataDir: dir, FinalityDepth: 8, VM: vm})
+	before := state(t, n, addresses...)
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := start(t, solana.Config{DataDir: dir, FinalityDepth: 8, VM: startVM(t)})
+	if after := state(t, again, addresses...); after != before {
+		t.Fatalf("the chain was\n%s\nand is\n%s", before, after)
+	}
+}

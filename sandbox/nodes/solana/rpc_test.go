@@ -1,0 +1,356 @@
+package solana_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/address/v2/base58"
+
+	"github.com/bursar/bursar/sandbox/nodes/solana"
+)
+
+const sol = 1_000_000_000
+
+type object = map[string]any
+
+// call asks the node and returns the result or the error's code, message and data.
+func call(t testing.TB, n *solana.Node, method string, params ...any) (result any, code int, message string, data any) {
+	t.Helper()
+	if params == nil {
+		params = []any{}
+	}
+	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Post(n.URL(), "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var out struct {
+		Result any `json:"result"`
+		Error  *struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+			Data    any    `json:"data"`
+		} `json:"error"`
+	}
+	decoder := json.NewDecoder(response.Body)
+	decoder.UseNumber()
+	if err := decoder.Decode(&out); err != nil {
+		t.Fatal(err)
+	}
+	if out.Error != nil {
+		return nil, out.Error.Code, out.Error.Message, out.Error.Data
+	}
+	return out.Result, 0, "", nil
+}
+
+// get is call for what must succeed.
+func get(t testing.TB, n *solana.Node, method string, params ...any) any {
+	t.Helper()
+	result, code, message, _ := call(t, n, method, params...)
+	if code != 0 {
+		t.Fatalf("%s: error %d: %s", method, code, message)
+	}
+	return result
+}
+
+func text(t testing.TB, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// wallet is a key of a customer.
+type wallet struct{ ed25519.PrivateKey }
+
+func newWallet(number byte) wallet {
+	return wallet{ed25519.NewKeyFromSeed(bytes.Repeat([]byte{number}, 32))}
+}
+
+func (w wallet) public() []byte { return w.PrivateKey.Public().(ed25519.PublicKey) }
+
+func (w wallet) address() string { return base58.Encode(w.public()) }
+
+// spend is a transfer in the making.
+type spend struct {
+	from      wallet
+	to        string
+	lamports  uint64
+	blockhash string
+	budget    []byte // data of a compute budget instruction
+	spoil     func(raw []byte)
+}
+
+// bytes is the transaction as a wallet makes it: payer, receiver, programs.
+func (s spend) bytes() []byte {
+	keys := [][]byte{s.from.public(), base58.Decode(s.to), base58.Decode("ComputeBudget111111111111111111111111111111"),
+		make([]byte, 32)}
+	m := []byte{1, 0, 2, 4}
+	m = append(m, slices.Concat(keys...)...)
+	m = append(m, base58.Decode(s.blockhash)...)
+	if s.budget != nil {
+		m = append(m, 2, 2, 0, byte(len(s.budget)))
+		m = append(m, s.budget...)
+	} else {
+		m = append(m, 1)
+	}
+	m = append(m, 3, 2, 0, 1, 12, 2, 0, 0, 0)
+	m = binary.LittleEndian.AppendUint64(m, s.lamports)
+	raw := append([]byte{1}, ed25519.Sign(s.from.PrivateKey, m)...)
+	raw = append(raw, m...)
+	if s.spoil != nil {
+		s.spoil(raw)
+	}
+	return raw
+}
+
+func (s spend) send(t testing.TB, n *solana.Node, options object) (id string, code int, message string, data any) {
+	t.Helper()
+	options["encoding"] = "base64"
+	result, code, message, data := call(t, n, "sendTransaction", base64.StdEncoding.EncodeToString(s.bytes()), options)
+	id, _ = result.(string)
+	return id, code, message, data
+}
+
+func latest(t testing.TB, n *solana.Node, commitment string) string {
+	t.Helper()
+	return get(t, n, "getLatestBlockhash",
+		object{"commitment": commitment}).(object)["value"].(object)["blockhash"].(string)
+}
+
+// funded is a node with a wallet that holds two SOL.
+func funded(t testing.TB, cfg solana.Config) (*solana.Node, wallet) {
+	t.Helper()
+	n, err := solana.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	w := newWallet(1)
+	if _, err := n.Pay(w.address(), 2*sol); err != nil {
+		t.Fatal(err)
+	}
+	mine(t, n, 6)
+	return n, w
+}
+
+func mine(t testing.TB, n *solana.Node, count int) {
+	t.Helper()
+	if err := n.Mine(count); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What a node refuses before it sends anything, with its codes and words.
+func TestRefusedTransactions(t *testing.T) {
+	t.Parallel()
+	n, w := funded(t, solana.Config{})
+	hash, there := latest(t, n, "finalized"), n.NewAddress()
+	if _, err := n.Pay(there, sol); err != nil {
+		t.Fatal(err)
+	}
+	mine(t, n, 6)
+	limit := func(units uint32) []byte { return binary.LittleEndian.AppendUint32([]byte{2}, units) }
+	cases := map[string]struct {
+		spend   spend
+		options object
+		code    int
+		message string
+		err     string // of the trial run
+	}{
+		"more than there is": {spend{from: w, to: there, lamports: 3 * sol, blockhash: hash}, object{}, -32002,
+			"Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1",
+			`{"InstructionError":[0,{"Custom":1}]}`},
+		"all but not the fee": {spend{from: w, to: there, lamports: 2 * sol, blockhash: hash}, object{}, -32002,
+			"custom program error: 0x1",
+			`{"InstructionError":[0,{"Custom":1}]}`},
+		"too little stays": {spend{from: w, to: there, lamports: 2*sol - 5001, blockhash: hash}, object{}, -32002,
+			"Transaction results in an account (0) with insufficient funds for rent",
+			`{"InsufficientFundsForRent":{"account_index":0}}`},
+		"too little for a new account": {spend{from: w, to: n.NewAddress(), lamports: 890_879, blockhash: hash}, object{},
+			-32002,
+			"insufficient funds for rent", `{"InsufficientFundsForRent":{"account_index":1}}`},
+		"a payer that does not exist": {spend{from: newWallet(9), to: there, lamports: 1, blockhash: hash}, object{}, -32002,
+			"Attempt to debit an account but found no record of a prior credit.", `"AccountNotFound"`},
+		"an unknown blockhash": {spend{from: w, to: there, lamports: 1, blockhash: n.NewAddress()}, object{}, -32002,
+			"Transaction simulation failed: Blockhash not found", `"BlockhashNotFound"`},
+		"a blockhash that is not yet final": {spend{from: w, to: there, lamports: 1, blockhash: latest(t, n, "processed")},
+			object{}, -32002,
+			"Blockhash not found", `"BlockhashNotFound"`},
+		"too few units": {spend{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(299)}, object{}, -32002,
+			"Error processing Instruction 1: Computational budget exceeded",
+			`{"InstructionError":[1,"ComputationalBudgetExceeded"]}`},
+		"to a program": {spend{from: w, to: "Vote111111111111111111111111111111111111111", lamports: 1, blockhash: hash},
+			object{}, -32002,
+			"instruction changed the balance of a read-only account", `{"InstructionError":[0,"ReadonlyLamportChange"]}`},
+		"a spoilt signature": {spend{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) {
+			raw[9] ^= 1
+		}}, object{}, -32003,
+			"Transaction signature verification failure", ""},
+		"more signers than signatures": {spend{from: w, to: there, lamports: 1, blockhash: hash, spoil: func(raw []byte) {
+			raw[65] = 2
+		}}, object{}, -32602,
+			"failed to sanitize", ""},
+		"an unknown commitment": {spend{from: w, to: there, lamports: 1, blockhash: hash},
+			object{"preflightCommitment": "soon"}, -32602, "unknown variant", ""},
+	}
+	for name, test := range cases {
+		_, code, message, data := test.spend.send(t, n, test.options)
+		if code != test.code || !strings.Contains(message, test.message) {
+			t.Errorf("%s: error %d: %s, want %d: %s", name, code, message, test.code, test.message)
+		}
+		if test.err != "" && text(t, data.(object)["err"]) != test.err {
+			t.Errorf("%s: the trial run gave %s, want %s", name, text(t, data), test.err)
+		}
+	}
+	for _, units := range []uint32{300, 1_400_000} {
+		if _, code, message, _ := (spend{from: w, to: there, lamports: 1, blockhash: hash, budget: limit(units)}).send(t, n,
+			object{}); code != 0 {
+			t.Errorf("%d units: error %d: %s", units, code, message)
+		}
+	}
+}
+
+// A transaction that is sent without a trial run stands in a block with its error, its fee and nothing else.
+func TestFailedTransactionsPayTheFee(t *testing.T) {
+	t.Parallel()
+	n, w := funded(t, solana.Config{})
+	there := n.NewAddress()
+	id, code, message, _ := (spend{from: w, to: there, lamports: 100, blockhash: latest(t, n, "finalized"),
+		budget: binary.LittleEndian.AppendUint64([]byte{3}, 10_000_000)}).send(t, n, object{"skipPreflight": true})
+	if code != 0 {
+		t.Fatal(message)
+	}
+	mine(t, n, 1)
+	tx := get(t, n, "getTransaction", id, object{"commitment": "confirmed", "maxSupportedTransactionVersion": 0})
+	if tx != nil {
+		t.Fatal("a block that is processed only shows in a ledger method")
+	}
+	mine(t, n, 1)
+	meta := get(t, n, "getTransaction", id,
+		object{"commitment": "confirmed", "maxSupportedTransactionVersion": 0}).(object)["meta"].(object)
+	// Ten lamports for each of twice 3,000 units that two instructions may use, and 5,000 for the signature.
+	if text(t, meta["err"]) != `{"InsufficientFundsForRent":{"account_index":1}}` || text(t, meta["fee"]) != "65000" ||
+		text(t, meta["preBalances"]) != "[2000000000,0,1,1]" || text(t, meta["postBalances"]) != "[1999935000,0,1,1]" {
+		t.Fatalf("it did %s", text(t, meta))
+	}
+}
+
+func TestBlockhashesExpire(t *testing.T) {
+	t.Parallel()
+	n, w := funded(t, solana.Config{})
+	there := n.NewAddress()
+	hash := latest(t, n, "processed")
+	late := spend{from: w, to: there, lamports: sol, blockhash: hash}
+	mine(t, n, 150)
+	if valid := get(t, n, "isBlockhashValid", hash, object{"commitment": "processed"}).(object)["value"]; valid != true {
+		t.Fatal("150 blocks later it is not valid")
+	}
+	id, code, message, _ := late.send(t, n, object{"preflightCommitment": "processed"})
+	if code != 0 {
+		t.Fatal(message)
+	}
+	mine(t, n, 1) // the 151st block cannot hold it
+	if valid := get(t, n, "isBlockhashValid", hash, object{"commitment": "processed"}).(object)["value"]; valid != false {
+		t.Fatal("151 blocks later it is valid")
+	}
+	mine(t, n, 5)
+	if status := get(t, n, "getSignatureStatuses", []string{id},
+		object{"searchTransactionHistory": true}).(object)["value"].([]any)[0]; status != nil {
+		t.Fatalf("it is in a block: %v", status)
+	}
+	if held, err := n.Balance(there); err != nil || held != 0 {
+		t.Fatalf("%d, %v", held, err)
+	}
+}
+
+// Commitment levels trail each other, slots are skipped, and parents prove it.
+func TestCommitmentAndSlots(t *testing.T) {
+	t.Parallel()
+	n, w := funded(t, solana.Config{FinalityDepth: 10})
+	mine(t, n, 60)
+	slots := map[string]json.Number{}
+	for _, level := range []string{"processed", "confirmed", "finalized"} {
+		slots[level] = get(t, n, "getSlot", object{"commitment": level}).(json.Number)
+	}
+	listed := get(t, n, "getBlocks", 0, nil, object{"commitment": "confirmed"}).([]any)
+	if len(listed) != 66 || listed[65] != slots["confirmed"] || slots["processed"] == slots["confirmed"] {
+		t.Fatalf("%d blocks up to %v, slots %v", len(listed), listed[len(listed)-1], slots)
+	}
+	if final := get(t, n, "getBlocksWithLimit", 0, 1000).([]any); len(final) != 57 || final[56] != slots["finalized"] {
+		t.Fatalf("%d final blocks, slots %v", len(final), slots)
+	}
+	if none := get(t, n, "getBlocksWithLimit", slots["processed"], 5).([]any); len(none) != 0 {
+		t.Fatalf("the newest block is final: %v", none)
+	}
+	parent, parentHash, skippedSlots := json.Number("0"), strings.Repeat("1", 32), 0
+	for i, slot := range listed {
+		b := get(t, n, "getBlock", slot, object{"commitment": "confirmed", "transactionDetails": "signatures",
+			"maxSupportedTransactionVersion": 0}).(object)
+		if b["parentSlot"] != parent || b["previousBlockhash"] != parentHash || text(t, b["blockHeight"]) != text(t, i) {
+			t.Fatalf("block %v is %v, the one before %s at %s", slot, b, parentHash, parent)
+		}
+		before, _ := parent.Int64()
+		now, _ := slot.(json.Number).Int64()
+		skippedSlots += int(max(0, now-before-1))
+		parent, parentHash = slot.(json.Number), b["blockhash"].(string)
+	}
+	if skippedSlots < 5 {
+		t.Fatalf("%d slots are skipped", skippedSlots)
+	}
+	for slot, want := range map[int]int{5: -32007, 1000: -32004} {
+		if _, code, _, _ := call(t, n, "getBlock", slot); code != want {
+			t.Fatalf("slot %d: error %d, want %d", slot, code, want)
+		}
+	}
+	for _, method := range []string{"getBlock", "getBlocks"} {
+		if _, code, message, _ := call(t, n, method, 1, object{"commitment": "processed"}); code != -32602 ||
+			!strings.Contains(message, "below `confirmed`") {
+			t.Fatalf("%s of processed blocks: %d %s", method, code, message)
+		}
+	}
+	if _, code, _, _ := call(t, n, "getBalance", w.address(), object{"minContextSlot": 100_000}); code != -32016 {
+		t.Fatalf("a slot of the future: error %d", code)
+	}
+	if _, code, _, _ := call(t, n, "getNothing"); code != -32601 {
+		t.Fatalf("an unknown method: error %d", code)
+	}
+}
+
+// A transaction of version 0 is shown to anyone who asks for its version only.
+func TestVersionsAreAskedFor(t *testing.T) {
+	t.Parallel()
+	n, _ := funded(t, solana.Config{})
+	there := n.NewAddress()
+	id, err := n.PayByTable([]solana.Output{{Address: there, Lamports: sol}, {Address: n.NewAddress(), Lamports: sol}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine(t, n, 6)
+	if _, code, _, _ := call(t, n, "getTransaction", id); code != -32015 {
+		t.Fatalf("without a version: error %d", code)
+	}
+	tx := get(t, n, "getTransaction", id, object{"maxSupportedTransactionVersion": 0}).(object)
+	slot := tx["slot"]
+	if _, code, _, _ := call(t, n, "getBlock", slot); code != -32015 {
+		t.Fatalf("its block without a version: error %d", code)
+	}
+	loaded := tx["meta"].(object)["loadedAddresses"].(object)["writable"].([]any)
+	keys := tx["transaction"].(object)["message"].(object)["accountKeys"].([]any)
+	if len(loaded) != 2 || loaded[0] != there || slices.Contains(keys, any(there)) {
+		t.Fatalf("loaded are %v, its own keys %v", loaded, keys)
+	}
+}

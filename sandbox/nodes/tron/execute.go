@@ -1,0 +1,176 @@
+package tron
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/state"
+	"github.com/ethereum/go-ethereum/core/tracing"
+	"github.com/holiman/uint256"
+)
+
+// What the network asks, in sun, as main net does since August 2025.
+const (
+	bytePrice         = 1000
+	energyPrice       = 100
+	activationPrice   = 1_000_000
+	activationNetwork = 100_000
+	freeBandwidth     = 600 // bytes a day
+	maxFeeLimit       = 15_000_000_000
+)
+
+const (
+	activated = 1 // the nonce of an account that exists: the EVM deletes what has neither nonce nor UTXOs nor code
+	day       = 24 * 60 * 60 * 1000
+)
+
+// refusal is a transaction that cannot be in a block now, in java-tron's words.
+type refusal struct{ code, message string }
+
+func (r *refusal) Error() string { return r.code + ": " + r.message }
+
+func invalid(format string, args ...any) error {
+	return &refusal{"CONTRACT_VALIDATE_ERROR", "Contract validate error : " + fmt.Sprintf(format, args...)}
+}
+
+// result is what a transaction did.
+type result struct {
+	contractRet                              string
+	fee, netFee, netUsage, energyFee, energy int64
+	outcome                                  *outcome // of a call
+}
+
+// books is where the state keeps each account's use of free bandwidth.
+func books() common.Address { return common.BytesToAddress([]byte("sandbox bandwidth")) }
+
+// execute carries a transaction out, or returns a *refusal and leaves the state as it was.
+func (m *machine) execute(t *transaction) (*result, error) {
+	snapshot := m.state.Snapshot()
+	r := &result{contractRet: "SUCCESS"}
+	err := m.validate(t)
+	if err == nil {
+		err = m.bandwidth(t, r)
+	}
+	if err == nil && t.kind == transfer {
+		err = m.transfer(t, r)
+	} else if err == nil {
+		err = m.trigger(t, r)
+	}
+	if err != nil {
+		m.state.RevertToSnapshot(snapshot)
+		return nil, err
+	}
+	r.fee += r.netFee + r.energyFee
+	m.state.Finalise(m.rules)
+	return r, nil
+}
+
+func (m *machine) validate(t *transaction) error {
+	switch {
+	case t.contracts != 1 || !t.readable:
+		return invalid("a contract of a kind that the sandbox does not carry out")
+	case !m.active(t.owner):
+		return invalid("account [%s] does not exist", toBase58(t.owner))
+	case t.amount < 0:
+		return invalid("Amount must be greater than or equal to 0.")
+	case t.feeLimit < 0 || t.feeLimit > maxFeeLimit:
+		return invalid("feeLimit must be >= 0 and <= %d", maxFeeLimit)
+	}
+	return nil
+}
+
+func (m *machine) active(a common.Address) bool { return m.state.GetNonce(a) >= activated }
+
+func (m *machine) balance(a common.Address) int64 { return int64(m.state.GetBalance(a).Uint64()) }
+
+func (m *machine) pay(from common.Address, sun int64) {
+	m.state.SubBalance(from, uint256.NewInt(uint64(sun)), tracing.BalanceChangeUnspecified)
+}
+
+func (m *machine) receive(to common.Address, sun int64) {
+	m.state.AddBalance(to, uint256.NewInt(uint64(sun)), tracing.BalanceChangeUnspecified)
+	if !m.active(to) {
+		m.state.SetNonce(to, activated, tracing.NonceChangeUnspecified)
+	}
+}
+
+// creates reports whether a transaction makes an account.
+func (m *machine) creates(t *transaction) bool { return t.kind == transfer && !m.active(t.to) }
+
+// bandwidth takes a transaction's bytes from the free share of the day, or sells them. The bytes of a transaction that
+// makes an account are paid by a fixed fee instead, for no free share covers them (BandwidthProcessor).
+func (m *machine) bandwidth(t *transaction, r *result) error {
+	size := t.size()
+	if m.creates(t) {
+		r.netFee = activationNetwork
+	} else if used := m.used(t.owner); used+size <= freeBandwidth {
+		r.netUsage = size
+		m.use(t.owner, used+size)
+		return nil
+	} else {
+		r.netFee = size * bytePrice
+	}
+	if m.balance(t.owner) < r.netFee {
+		return &refusal{"BANDWITH_ERROR", "Account resource insufficient error."}
+	}
+	m.pay(t.owner, r.netFee)
+	return nil
+}
+
+// used is how much of an account's free bandwidth is used up; it comes back evenly within a day.
+func (m *machine) used(a common.Address) int64 { return usedAt(m.state, a, m.time) }
+
+func usedAt(st *state.StateDB, a common.Address, now int64) int64 {
+	kept := st.GetState(books(), common.BytesToHash(a[:]))
+	used, since := int64(binary.BigEndian.Uint64(kept[16:24])), int64(binary.BigEndian.Uint64(kept[24:]))
+	return used * max(day-(now-since), 0) / day
+}
+
+func (m *machine) use(a common.Address, used int64) {
+	var kept common.Hash
+	binary.BigEndian.PutUint64(kept[16:24], uint64(used))
+	binary.BigEndian.PutUint64(kept[24:], uint64(m.time))
+	if m.state.GetNonce(books()) == 0 {
+		m.state.SetNonce(books(), activated, tracing.NonceChangeUnspecified)
+	}
+	m.state.SetState(books(), common.BytesToHash(a[:]), kept)
+}
+
+// transfer is TransferActuator.
+func (m *machine) transfer(t *transaction, r *result) error {
+	if m.creates(t) {
+		r.fee = activationPrice
+	}
+	switch {
+	case t.to == t.owner:
+		return invalid("Cannot transfer TRX to yourself.")
+	case t.amount <= 0:
+		return invalid("Amount must be greater than 0.")
+	case len(m.state.GetCode(t.to)) > 0:
+		return invalid("Cannot transfer TRX to a smartContract.")
+	case m.balance(t.owner)-r.fee < t.amount:
+		return invalid("Validate TransferContract error, balance is not sufficient.")
+	}
+	m.pay(t.owner, t.amount+r.fee)
+	m.receive(t.to, t.amount)
+	return nil
+}
+
+// trigger is VMActuator. A call that fails is in the block, costs its energy, and does nothing else.
+func (m *machine) trigger(t *transaction, r *result) error {
+	if len(m.state.GetCode(t.to)) == 0 {
+		return invalid("No contract or not a valid smart contract")
+	}
+	have := m.balance(t.owner) - t.amount
+	if have < 0 {
+		return invalid("Validate InternalTransfer error, balance is not sufficient.")
+	}
+	limit := min(t.feeLimit, have) / energyPrice
+	o := m.call(t.owner, t.to, t.data, t.amount, uint64(limit), common.Hash(t.id))
+	r.outcome, r.contractRet = &o, o.contractRet()
+	r.energy = int64(o.energy)
+	r.energyFee = r.energy * energyPrice
+	m.pay(t.owner, r.energyFee)
+	return nil
+}

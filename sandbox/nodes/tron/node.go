@@ -1,0 +1,170 @@
+package tron
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/state"
+
+	"github.com/bursar/bursar/chain/rpc/push/pushtest"
+)
+
+// defaultSolidDepth is small so that a demonstration does not wait for two thirds of 27 witnesses.
+const defaultSolidDepth = 4
+
+// Config says what to run. The zero value is usable.
+type Config struct {
+	// DataDir keeps the chain over restarts; empty keeps everything in memory.
+	DataDir string
+	// Listen is the loopback address of the HTTP server; default 127.0.0.1:0, any free port.
+	Listen string
+	// SolidDepth is how many blocks the solidified block trails the head; default 4, on main net about 19.
+	SolidDepth int
+	// AsShipped runs the node as java-tron comes: no constant calls (vm.supportConstant = false), no record of what
+	// contracts send (vm.saveInternalTx = false).
+	AsShipped bool
+	// Contracts is the creation code of further contracts, which are made at genesis.
+	Contracts [][]byte
+	// Wrap, when set, goes in front of the HTTP handler, so that a caller can inject faults.
+	Wrap func(http.Handler) http.Handler
+	// Log receives start and shutdown; default discards.
+	Log *slog.Logger
+	// Now is the clock of block timestamps; default time.Now.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:0"
+	}
+	if c.SolidDepth == 0 {
+		c.SolidDepth = defaultSolidDepth
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// Node is a running chain. All methods may be called from any goroutine.
+type Node struct {
+	cfg    Config
+	server *http.Server
+	url    string
+	faucet *ecdsa.PrivateKey
+	bank   common.Address // the faucet's
+	token  common.Address
+	purse  common.Address
+	teller common.Address
+	more   []common.Address
+
+	gate    *sync.RWMutex // held for reading by requests, for writing by what changes the chain
+	states  state.Database
+	blocks  []*block // the canonical chain by height
+	solid   int      // height
+	held    bool     // solidification stands still
+	pool    []*transaction
+	pooled  map[[32]byte]bool
+	pending *machine           // the state after the pool
+	places  map[[32]byte]place // of transactions in the canonical chain
+	journal *journal
+	ahead   time.Duration // how far Advance has moved the clock
+	queue   *pushtest.Publisher
+	turn    int64  // makes each faucet payment a transaction of its own
+	branch  uint64 // makes each reorganisation's blocks others
+}
+
+// place is where a transaction stands.
+type place struct{ height, index int }
+
+// Start opens or creates the chain and serves it. When it returns without error the server answers and the chain stands
+// where it stood when the data directory was last used. The context bounds the start only; Close ends the node.
+func Start(ctx context.Context, cfg Config) (*Node, error) {
+	cfg = cfg.withDefaults()
+	if cfg.SolidDepth < 0 {
+		return nil, errors.New("start tron node: the solid depth must not be negative")
+	}
+	n := &Node{
+		cfg:    cfg,
+		gate:   new(sync.RWMutex),
+		states: state.NewDatabaseForTesting(),
+		pooled: map[[32]byte]bool{},
+		places: map[[32]byte]place{},
+	}
+	for _, step := range []func(context.Context) error{n.genesis, n.openQueue, n.resume, n.serve} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(fmt.Errorf("start tron node: %w", err), n.journal.close(), n.closeQueue())
+		}
+	}
+	cfg.Log.Info("tron node started", "url", n.url, "height", n.Height())
+	return n, nil
+}
+
+// serve listens and answers in the background until Close.
+func (n *Node) serve(ctx context.Context) error {
+	handler := n.handler()
+	if n.cfg.Wrap != nil {
+		handler = n.cfg.Wrap(handler)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", n.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	n.url = "http://" + listener.Addr().String()
+	n.server = &http.Server{Handler: handler, ReadTimeout: 30 * time.Second, WriteTimeout: 2 * time.Minute}
+	go func() { // ends with Close
+		if err := n.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			n.cfg.Log.Error("tron http server ended", "error", err)
+		}
+	}()
+	return nil
+}
+
+// URL is the address of the HTTP API, http://127.0.0.1:port: /wallet and /walletsolidity are below it.
+func (n *Node) URL() string { return n.url }
+
+// Close ends the server and the node. Requests under way get two seconds.
+func (n *Node) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	err := n.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = n.server.Close()
+	}
+	n.gate.Lock()
+	defer n.gate.Unlock()
+	n.cfg.Log.Info("tron node closed")
+	return errors.Join(err, n.journal.close(), n.closeQueue())
+}
+
+// Height is the number of the head block.
+func (n *Node) Height() uint64 {
+	n.gate.RLock()
+	defer n.gate.RUnlock()
+	return uint64(len(n.blocks) - 1)
+}
+
+// Token is the Base58Check address of the token that is there from the first block: six decimals, USDT by name.
+func (n *Node) Token() string { return toBase58(n.token) }
+
+// Contracts are the Base58Check addresses of Config.Contracts.
+func (n *Node) Contracts() (list []string) {
+	for _, at := range n.more {
+		list = append(list, toBase58(at))
+	}
+	return list
+}
+
+// Purse is the Base58Check address of a contract that passes UTXOs on.
+func (n *Node) Purse() string { return toBase58(n.purse) }

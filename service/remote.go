@@ -1,0 +1,102 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/config"
+	"github.com/bursar/bursar/signer"
+	"github.com/bursar/bursar/signer/remote"
+)
+
+// remoteSigner is the keys of a service whose signer is another process. Only the deposit keys of curves that know no
+// public derivation are asked for there, many at once: the pool takes them one after another.
+type remoteSigner struct {
+	*signer.WatchOnly
+	client *remote.Client
+
+	mu    sync.Mutex
+	ahead map[chain.KeyRef]chain.PublicKey
+}
+
+// askAhead is how many keys one question brings.
+const askAhead = 1000
+
+// keyTime bounds a question for keys.
+const keyTime = time.Minute
+
+// Public returns a key's public half, as signer.Keys.Public. The error is remote.ErrUnavailable while the signer is
+// away.
+func (a *remoteSigner) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+	pub, err := a.WatchOnly.Public(ref)
+	if !errors.Is(err, signer.ErrNeedsSeed) || ref.Branch != chain.DepositBranch {
+		return pub, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if pub, found := a.ahead[ref]; found {
+		return pub, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), keyTime)
+	defer cancel()
+	keys, err := a.client.Publics(ctx, ref.Family, ref.Index, askAhead)
+	if err != nil {
+		return nil, err
+	}
+	a.ahead = map[chain.KeyRef]chain.PublicKey{} // what was not taken is not needed: the pool goes forward
+	for i, key := range keys {
+		a.ahead[chain.KeyRef{Family: ref.Family, Branch: ref.Branch, Index: ref.Index + uint32(i)}] = key
+	}
+	return keys[0], nil
+}
+
+// openRemoteSigner greets the signer of a configuration. While it is away it is waited for, if the caller is patient.
+func openRemoteSigner(ctx context.Context, cfg config.Config, patient bool, log *slog.Logger) (*remoteSigner, error) {
+	client, err := remote.Dial(signerAddress(cfg))
+	if err != nil {
+		return nil, fmt.Errorf("reach the signer: %w", err)
+	}
+	for {
+		exported, err := client.Hello(ctx)
+		if err == nil {
+			return newRemoteSigner(client, exported, cfg)
+		}
+		if !patient || !errors.Is(err, remote.ErrUnavailable) || ctx.Err() != nil {
+			client.Close()
+			return nil, fmt.Errorf("%w: run `bursar signer` at %s", err, cfg.Signer.Address)
+		}
+		log.Warn("signer awaited", "address", cfg.Signer.Address, "error", err)
+		sleep(ctx, 2*time.Second)
+	}
+}
+
+func newRemoteSigner(client *remote.Client, exported signer.KeyExport, cfg config.Config) (*remoteSigner, error) {
+	if want := Network(cfg.Network); exported.Public.Network != want {
+		client.Close()
+		return nil, fmt.Errorf("the signer's keys are for %s, network is %s", exported.Public.Network, cfg.Network)
+	}
+	keys, err := signer.FromKeyExport(exported)
+	if err != nil {
+		client.Close()
+		return nil, fmt.Errorf("take over from the signer: %w", err)
+	}
+	return &remoteSigner{WatchOnly: keys, client: client}, nil
+}
+
+// SendHalts tells the other process.
+func (a *remoteSigner) SendHalts(ctx context.Context, h signer.Halts) (known int64, err error) {
+	return a.client.SendHalts(ctx, h)
+}
+
+// Sign asks the other process.
+func (a *remoteSigner) Sign(
+	ctx context.Context, id bursar.ChainID, order chain.TxRequest, unsigned chain.UnsignedTx,
+) (chain.SignedTx, error) {
+	return a.client.Sign(ctx, id, order, unsigned)
+}

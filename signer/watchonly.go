@@ -1,0 +1,69 @@
+package signer
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+)
+
+// KeyExport is what a signer gives a service that runs without the seed, as JSON. Nothing in it spends: anyone who has
+// it can link all addresses to each other and sign webhooks in our name.
+type KeyExport struct {
+	Public      PublicKeys                        `json:"public"`
+	Hot         map[bursar.Family]chain.PublicKey `json:"hot"` // of families whose public keys need the seed
+	WebhookRoot []byte                            `json:"webhookRoot"`
+}
+
+// Export returns what a service without the seed needs.
+func (k *Keys) Export() (KeyExport, error) {
+	h := KeyExport{Public: k.ExportPublic(), Hot: map[bursar.Family]chain.PublicKey{}}
+	root := k.secret.open().webhook
+	h.WebhookRoot = root[:]
+	for _, family := range Families(chain.Ed25519) {
+		pub, err := k.Public(chain.Hot(family))
+		if err != nil {
+			return KeyExport{}, err
+		}
+		h.Hot[family] = pub
+	}
+	return h, nil
+}
+
+// WatchOnly derives whatever can be derived without the seed. It is immutable and safe for concurrent use.
+type WatchOnly struct {
+	redacted
+	public *Deriver
+	hot    map[bursar.Family]chain.PublicKey
+	root   vault[[sha256.Size]byte]
+}
+
+// FromKeyExport takes a handover. The error is ErrBadPublicKeys.
+func FromKeyExport(h KeyExport) (*WatchOnly, error) {
+	public, err := FromPublic(h.Public)
+	if err != nil {
+		return nil, err
+	}
+	if len(h.WebhookRoot) != sha256.Size {
+		return nil, fmt.Errorf("%w: a webhook root of %d bytes", ErrBadPublicKeys, len(h.WebhookRoot))
+	}
+	root := [sha256.Size]byte(h.WebhookRoot)
+	return &WatchOnly{public: public, hot: h.Hot, root: conceal(&root)}, nil
+}
+
+// Public is Keys.Public, but of deposit keys on ed25519 it returns ErrNeedsSeed.
+func (s *WatchOnly) Public(ref chain.KeyRef) (chain.PublicKey, error) {
+	if pub := s.hot[ref.Family]; len(pub) > 0 && ref == chain.Hot(ref.Family) {
+		return append(chain.PublicKey(nil), pub...), nil
+	}
+	return s.public.Public(ref)
+}
+
+// WebhookSecret is Keys.WebhookSecret.
+func (s *WatchOnly) WebhookSecret(account bursar.ID, generation uint32) []byte {
+	return webhookSecret(s.root.open(), account, generation)
+}
+
+// Fingerprint is Keys.Fingerprint.
+func (s *WatchOnly) Fingerprint() string { return s.public.Fingerprint() }

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+)
+
+// clients are client libraries that others wrote: ethers, tronweb, xrpl.js, @solana/web3.js and bitcoinjs-lib.
+type clients struct{ machine }
+
+// manifest is the folder with the versions of all that they need.
+const manifest = "sandbox/clients/javascript"
+
+func (clients) Name() string { return "clients" }
+func (clients) Says() string {
+	return "JavaScript client libraries at the versions of " + manifest + " with npm, in the cache folder"
+}
+func (clients) After() []string { return []string{"nodejs"} }
+
+func (s clients) Needed(context.Context) bool {
+	wanted, err := os.ReadFile(filepath.Join(manifest, "package-lock.json"))
+	found, missing := os.ReadFile(filepath.Join(s.folder("BURSAR_CLIENTS", "clients"), "package-lock.json"))
+	return err != nil || missing != nil || !bytes.Equal(wanted, found)
+}
+
+func (s clients) Install(ctx context.Context) error {
+	return s.replace("clients", func(work string) error {
+		for _, name := range []string{"package.json", "package-lock.json"} {
+			text, err := os.ReadFile(filepath.Join(manifest, name))
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(work, name), text, 0o644); err != nil {
+				return err
+			}
+		}
+		return s.npm(ctx, work, "ci")
+	})
+}

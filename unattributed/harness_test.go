@@ -1,0 +1,222 @@
+package unattributed_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/service"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/unattributed"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var (
+	ctx    = context.Background()
+	ann    = bursar.ID{0: 1}
+	bob    = bursar.ID{0: 2}
+	native = bursar.Currency{Code: "COIN", Decimals: 8, Places: 8, Minimum: bursar.Units(1),
+		DepositFee: bursar.Fee{Millionths: 10_000}}
+	token = bursar.Currency{Code: "TOKEN", Decimals: 6, Places: 6, Minimum: bursar.Units(1)}
+)
+
+// harness is an operator's desk over a followed chain, with a wallet of Ann's and one of Bob's.
+type harness struct {
+	*testing.T
+	db       *store.DB
+	node     *sim.Chain
+	follower service.Followed
+	lease    store.Lease
+	ids      *bursar.IDs
+	service  *unattributed.Service
+	hot      string
+	anns     bursar.Wallet
+	bobs     bursar.Wallet
+	decided  []bursar.ChainID
+	quote    func(chain.Payment) (bursar.Amount, error)
+}
+
+// The chains that a test may run on.
+var (
+	coined = sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Spending: chain.UTXOModel, Confirmations: 2}
+	tagged = sim.Config{ID: bursar.XRPL, Family: "xrpl", Spending: chain.AccountModel, SharedAddress: true,
+		Confirmations: 2}
+	numbered = sim.Config{ID: bursar.Ethereum, Family: "evm", Spending: chain.AccountModel, Confirmations: 2}
+)
+
+// newHarness returns a desk whose chain asks 1000 for each payment.
+func newHarness(t *testing.T, config sim.Config) *harness {
+	t.Parallel()
+	r := &harness{T: t, node: sim.New(config), db: storetest.Open(t, storetest.SQLite(t))}
+	r.quote = func(chain.Payment) (bursar.Amount, error) { return bursar.Units(1000), nil }
+	r.ids, r.hot = bursar.NewIDs(r.db.Now, nil), r.node.Named("hot")
+	native, token := native, token
+	native.Chain, token.Chain, token.Contract = config.ID, config.ID, r.node.Named("token")
+	registry, err := bursar.NewRegistry([]bursar.Currency{native, token})
+	r.need(err)
+	log := slog.New(slog.DiscardHandler)
+	capital := r.hot
+	if config.SharedAddress {
+		capital = "" // what comes there without a tag may be anybody's
+	}
+	r.follower = service.Follow(service.Following{DB: r.db, Chain: r.node, Registry: registry, IDs: r.ids, Log: log,
+		Hot: r.hot, Capital: capital})
+	at := unattributed.ChainDesk{Chain: quoted{r.node, r}, Creditor: r.follower.Deposits, Hot: r.hot}
+	r.service = &unattributed.Service{DB: r.db, Chains: map[bursar.ChainID]unattributed.ChainDesk{config.ID: at},
+		Registry: registry,
+		IDs:      r.ids, Log: log, Decided: func(id bursar.ChainID) { r.decided = append(r.decided, id) }}
+	r.do(func(tx *store.Tx) error {
+		for _, id := range []bursar.ID{ann, bob} {
+			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1}
+			if err := tx.Accounts().Insert(ctx, account); err != nil {
+				return err
+			}
+		}
+		if err := tx.Chains().Ensure(ctx, config.ID); err != nil {
+			return err
+		}
+		r.lease, _, err = tx.Leases().Acquire(ctx, config.ID, "one", 1<<50)
+		return err
+	})
+	r.node.Mine(3)
+	r.anns, r.bobs = r.wallet(ann, "COIN", "ann's"), r.wallet(bob, "TOKEN", "bob's")
+	r.step()
+	return r
+}
+
+// quoted is a chain whose prices the test decides about.
+type quoted struct {
+	*sim.Chain
+	r *harness
+}
+
+func (q quoted) Quote(_ context.Context, p chain.Payment) (bursar.Amount, error) { return q.r.quote(p) }
+
+func (r *harness) need(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *harness) do(f func(tx *store.Tx) error) {
+	r.Helper()
+	r.need(r.db.Do(ctx, f))
+}
+
+func (r *harness) wallet(account bursar.ID, currency bursar.CurrencyCode, name string) bursar.Wallet {
+	r.Helper()
+	w := bursar.Wallet{ID: r.ids.Next(), AccountID: account, Currency: currency, Family: r.node.Capabilities().Family,
+		Webhook: "https://" + name[:3] + ".example/hook", Metadata: name, Address: bursar.Address{Base: r.node.Named(name)}}
+	r.do(func(tx *store.Tx) (err error) {
+		if w.Number, err = tx.Wallets().TakeNumbers(ctx, 1); err != nil {
+			return err
+		}
+		w.Index, w.CreatedAt = uint32(w.Number), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+		return tx.Wallets().Insert(ctx, []bursar.Wallet{w})
+	})
+	return w
+}
+
+// step has the follower catch up.
+func (r *harness) step() {
+	r.Helper()
+	for more := true; more; {
+		var err error
+		more, err = r.follower.Step(ctx, r.lease)
+		r.need(err)
+	}
+}
+
+// arrive pays an address in a way that fits no wallet, and returns what was recorded, final after two blocks.
+func (r *harness) arrive(to string, contract string, units uint64, blocks int) bursar.Deposit {
+	r.Helper()
+	payment := chain.Payment{Address: bursar.Address{Base: to}, Contract: contract, Amount: bursar.Units(units)}
+	id := r.node.Send(sim.Outside{Payments: []chain.Payment{payment}, Unproven: to != r.hot})
+	r.node.Mine(blocks)
+	r.step()
+	var found bursar.Deposit
+	r.do(func(tx *store.Tx) error {
+		list, err := tx.Deposits().Unattributed(ctx, true, store.Page{Limit: 100})
+		for _, d := range list {
+			if d.TxID == id {
+				found = d
+			}
+		}
+		return err
+	})
+	if found.ID.IsZero() {
+		r.Fatal("nothing unattributed came")
+	}
+	return found
+}
+
+// stranded is final COIN at Ann's address that fits no wallet.
+func (r *harness) stranded(units uint64) bursar.Deposit {
+	r.Helper()
+	return r.arrive(r.anns.Address.Base, "", units, 2)
+}
+
+func (r *harness) tokens() string { return r.node.Named("token") }
+
+func (r *harness) deposit(id bursar.ID) (d bursar.Deposit) {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		d, err = tx.Deposits().ByID(ctx, id)
+		return err
+	})
+	return d
+}
+
+// standing is the decision about a deposit that stands; the zero one where none does.
+func (r *harness) standing(d bursar.Deposit) (n bursar.Resolution) {
+	r.Helper()
+	r.do(func(tx *store.Tx) (err error) {
+		if n, err = tx.Resolutions().Standing(ctx, d.ID); errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return n
+}
+
+// books checks what an account holds of COIN.
+func (r *harness) books(account ledger.Account, units uint64) {
+	r.Helper()
+	r.do(func(tx *store.Tx) error {
+		b, err := tx.Ledger().Balance(ctx, account, "COIN")
+		if amount, negative := b.Net(account.Type()); negative || amount != bursar.Units(units) {
+			r.Errorf("%s has %s, want %d", account, amount, units)
+		}
+		return err
+	})
+}
+
+func (r *harness) alarms() (n int) {
+	r.Helper()
+	r.do(func(tx *store.Tx) error {
+		list, err := tx.Alarms().OfKind(ctx, "unattributed")
+		n = len(list)
+		return err
+	})
+	return n
+}
+
+// refused checks an error, and that nothing was decided about a deposit.
+func (r *harness) refused(name string, err, want error, d bursar.Deposit) {
+	r.Helper()
+	if !errors.Is(err, want) {
+		r.Errorf("%s: %v, want %v", name, err, want)
+	}
+	if n := r.standing(d); !n.ID.IsZero() {
+		r.Errorf("%s: it is decided: %+v", name, n)
+	}
+}

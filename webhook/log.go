@@ -1,0 +1,31 @@
+package webhook
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/bursar/bursar/store"
+)
+
+// logAttempt logs an attempt that is recorded, under the ID of what the event is about: docs/operations.md shows how to
+// read it.
+func (d *Deliverer) logAttempt(r result) {
+	attrs := []any{r.of.Noun(), r.of.Subject, "event", r.of.ID, "kind", r.of.Kind, "account", r.of.AccountID, "attempt",
+		r.Number,
+		"code", r.Code, "took", r.Duration}
+	level, message := slog.LevelWarn, "webhook failed"
+	switch r.Status {
+	case store.DeliveryDelivered:
+		level, message = slog.LevelInfo, "webhook delivered"
+	case store.DeliveryDisabled:
+		message = "webhook wanted no more"
+	case store.DeliveryFailed:
+		message = "webhook given up"
+	default:
+		attrs = append(attrs, "again", r.NextAt)
+	}
+	if r.Error != "" {
+		attrs = append(attrs, "error", r.Error)
+	}
+	d.log.Log(context.Background(), level, message, attrs...)
+}

@@ -1,0 +1,275 @@
+package webhook
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+// limits bound what a deliverer does at once.
+type limits struct {
+	held        int           // events claimed and not yet recorded
+	sending     int           // attempts under way
+	account     int           // of these, one account's
+	destination int           // of these, one lane's at its best
+	queue       time.Duration // how long an event may wait
+}
+
+// destinationQueues share the attempts out between the receivers. All methods are safe for concurrent use.
+type destinationQueues struct {
+	limits  limits
+	changed chan struct{} // holds one hint that room was made
+
+	mu       sync.Mutex
+	byKey    map[queueKey]*destinationQueue
+	line     []*destinationQueue // lanes with something waiting, served in turn
+	accounts map[bursar.ID]int   // attempts under way
+	sending  int
+	held     int
+	overflow []overflown
+	closed   bool
+}
+
+// overflown is an event that found no room, and when there will be some, as far as one can tell.
+type overflown struct {
+	job  *job
+	room time.Time
+}
+
+// maxQueues bounds how many receivers' health is remembered while nothing is sent to them.
+const maxQueues = 8192
+
+func newQueues(l limits) *destinationQueues {
+	return &destinationQueues{
+		limits:   l,
+		changed:  make(chan struct{}, 1),
+		byKey:    map[queueKey]*destinationQueue{},
+		accounts: map[bursar.ID]int{},
+	}
+}
+
+// put adds an event to its lane, or spills it where that is full. It reports false, and does nothing, for a lane that
+// is shut because its receiver hangs.
+func (q *destinationQueues) put(j *job, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.queue(j.queue, now)
+	switch {
+	case q.closed:
+		q.overflow = append(q.overflow, overflown{j, now})
+	case now.Before(l.shutUntil):
+		return false
+	case len(l.waiting) >= q.capacity(l, now):
+		q.overflow = append(q.overflow, overflown{j, q.addOverflow(l, now)})
+	default:
+		l.waiting = append(l.waiting, j)
+		q.held++
+		if !l.ordered {
+			l.ordered = true
+			q.line = append(q.line, l)
+		}
+	}
+	return true
+}
+
+// takeOverflow returns the events that found no room since it was asked last.
+func (q *destinationQueues) takeOverflow() []overflown {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := q.overflow
+	q.overflow = nil
+	return list
+}
+
+// addOverflow is the lane's own, but late where its account has no attempt left for it.
+func (q *destinationQueues) addOverflow(l *destinationQueue, now time.Time) time.Time {
+	if len(l.running) == 0 && q.accounts[l.account] >= q.limits.account {
+		return now.Add(longestOverflow)
+	}
+	return l.addOverflow(now, q.limits.destination)
+}
+
+func (q *destinationQueues) queue(key queueKey, now time.Time) *destinationQueue {
+	l := q.byKey[key]
+	if l == nil {
+		if len(q.byKey) >= maxQueues {
+			q.forget(now)
+		}
+		l = newQueue(key)
+		q.byKey[key] = l
+	}
+	return l
+}
+
+// forget drops the idle lanes: those that are open, or all where that does not help.
+func (q *destinationQueues) forget(now time.Time) {
+	for _, all := range []bool{false, true} {
+		for key, l := range q.byKey {
+			if l.idle() && (all || !now.Before(l.shutUntil)) {
+				delete(q.byKey, key)
+			}
+		}
+		if len(q.byKey) < maxQueues {
+			return
+		}
+	}
+}
+
+// capacity is the lane's own, but next to nothing where its account has no attempt left for it.
+func (q *destinationQueues) capacity(l *destinationQueue, now time.Time) int {
+	if len(l.running) == 0 && q.accounts[l.account] >= q.limits.account {
+		return 1
+	}
+	return l.capacity(now, q.limits.queue)
+}
+
+// next returns an event that may be sent now, the lanes taking turns; nil when there is none.
+func (q *destinationQueues) next(now time.Time) *job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.sending >= q.limits.sending {
+		return nil
+	}
+	for range len(q.line) {
+		l := q.line[0]
+		q.line = q.line[1:]
+		j := q.take(l, now)
+		l.ordered = len(l.waiting) > 0
+		if l.ordered {
+			q.line = append(q.line, l)
+		}
+		if j != nil {
+			return j
+		}
+	}
+	return nil
+}
+
+func (q *destinationQueues) take(l *destinationQueue, now time.Time) *job {
+	for len(l.waiting) > 0 && now.Sub(l.waiting[0].leased) > q.limits.queue {
+		l.waiting = l.waiting[1:] // its claim is about to run out
+		q.release()
+	}
+	if len(l.waiting) == 0 || len(l.running) >= l.window || q.accounts[l.account] >= q.limits.account {
+		return nil
+	}
+	j := l.waiting[0]
+	l.waiting[0] = nil
+	l.waiting = l.waiting[1:]
+	l.running[j] = now
+	q.accounts[l.account]++
+	q.sending++
+	return j
+}
+
+// ended notes that an attempt is over. It returns the events whose lane was shut by it.
+func (q *destinationQueues) ended(j *job, now time.Time, success bool) []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.byKey[j.queue]
+	took := now.Sub(l.running[j])
+	delete(l.running, j)
+	q.sending--
+	if q.accounts[l.account]--; q.accounts[l.account] == 0 {
+		delete(q.accounts, l.account)
+	}
+	q.hint()
+	if !l.ended(now, took, success, q.limits.destination) {
+		return nil
+	}
+	turned := l.waiting
+	l.waiting = nil
+	q.held -= len(turned)
+	return turned
+}
+
+// recorded notes that an event's attempt is on record, or was lost.
+func (q *destinationQueues) recorded() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.release()
+}
+
+func (q *destinationQueues) release() {
+	q.held--
+	q.hint()
+}
+
+func (q *destinationQueues) hint() {
+	select {
+	case q.changed <- struct{}{}:
+	default:
+	}
+}
+
+// room waits until a good part of a batch can be taken in and returns how much; 0 when ctx has ended. Where the room is
+// held by lanes that do not get on, it is taken from them: see takeSpilled.
+func (q *destinationQueues) room(ctx context.Context, batch int) int {
+	var tick *time.Ticker
+	for {
+		if n := q.free(); n >= batch/2 {
+			return min(n, batch)
+		}
+		if tick == nil {
+			tick = time.NewTicker(learningTime)
+			defer tick.Stop()
+		}
+		select {
+		case <-ctx.Done():
+			return 0
+		case <-q.changed:
+		case now := <-tick.C:
+			q.trim(now, batch)
+		}
+	}
+}
+
+func (q *destinationQueues) free() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.limits.held - q.held
+}
+
+// trim spills what waits beyond the lanes' capacities and, if that is not enough, half of the longest queue.
+func (q *destinationQueues) trim(now time.Time, want int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var longest *destinationQueue
+	for _, l := range q.line {
+		q.cut(l, q.capacity(l, now), now)
+		if longest == nil || len(l.waiting) > len(longest.waiting) {
+			longest = l
+		}
+	}
+	if longest != nil && q.limits.held-q.held < want {
+		q.cut(longest, len(longest.waiting)/2, now)
+	}
+}
+
+func (q *destinationQueues) cut(l *destinationQueue, keep int, now time.Time) {
+	if len(l.waiting) <= keep {
+		return
+	}
+	for _, j := range l.waiting[keep:] {
+		q.overflow = append(q.overflow, overflown{j, q.addOverflow(l, now)})
+	}
+	q.held -= len(l.waiting) - keep
+	clear(l.waiting[keep:])
+	l.waiting = l.waiting[:keep]
+}
+
+// close spills all that waits, to be claimed by another at once; what is under way ends in its own time.
+func (q *destinationQueues) close(now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	for _, l := range q.line {
+		for _, j := range l.waiting {
+			q.overflow = append(q.overflow, overflown{j, now})
+		}
+		q.held -= len(l.waiting)
+		l.waiting = nil
+	}
+}

@@ -1,0 +1,264 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+)
+
+var smallLimits = limits{held: 400, sending: 10, account: 6, destination: 4, queue: 10 * time.Second}
+
+// track drives lanes by hand at a time of its own.
+type track struct {
+	*testing.T
+	*destinationQueues
+	now time.Time
+}
+
+func newTrack(t *testing.T) *track {
+	return &track{t, newQueues(smallLimits), time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
+}
+
+func (k *track) job(account byte, host string) *job {
+	j := &job{queue: queueKey{bursar.ID{account}, host}, leased: k.now}
+	j.AccountID = bursar.ID{account}
+	return j
+}
+
+// fill puts events in until the lane refuses one.
+func (k *track) fill(account byte, host string, most int) (put int, last verdict) {
+	for range most {
+		if last = k.place(k.job(account, host)); last != taken {
+			return put, last
+		}
+		put++
+	}
+	return put, last
+}
+
+// verdict is what became of an event that was put into a lane.
+type verdict string
+
+const (
+	taken verdict = "taken"
+	full  verdict = "full"
+	shut  verdict = "shut"
+)
+
+// place puts an event in now.
+func (k *track) place(j *job) verdict {
+	if !k.put(j, k.now) {
+		return shut
+	}
+	if len(k.takeOverflow()) > 0 {
+		return full
+	}
+	return taken
+}
+
+func (k *track) start() (jobs []*job) {
+	for j := k.next(k.now); j != nil; j = k.next(k.now) {
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+func (k *track) end(jobs []*job, success bool) (turned []*job) {
+	for _, j := range jobs {
+		turned = append(turned, k.ended(j, k.now, success)...)
+		k.recorded()
+	}
+	return turned
+}
+
+func (k *track) pass(d time.Duration) { k.now = k.now.Add(d) }
+
+func TestAQueueWidensWithSuccess(t *testing.T) {
+	t.Parallel()
+	k := newTrack(t)
+	k.fill(1, "a", firstQueue)
+	for _, want := range []int{2, 4, 4} {
+		jobs := k.start()
+		if len(jobs) != want {
+			t.Fatalf("%d attempts at once, not %d", len(jobs), want)
+		}
+		k.pass(10 * time.Millisecond)
+		k.end(jobs, true)
+	}
+}
+
+func TestAHangingQueueHoldsLittleAndIsShut(t *testing.T) {
+	t.Parallel()
+	k := newTrack(t)
+	if n, last := k.fill(1, "a", 1000); n != firstQueue || last != full {
+		t.Fatalf("%d waiting, then %v", n, last)
+	}
+	jobs := k.start()
+	if got := k.place(k.job(1, "a")); got != taken {
+		t.Errorf("at first: %v", got)
+	}
+	k.pass(learningTime)
+	k.fill(1, "a", 1000)
+	if got := k.place(k.job(1, "a")); got != full {
+		t.Errorf("after a moment without an answer: %v", got)
+	}
+	k.pass(15 * time.Second)
+	if turned := k.end(jobs, false); len(turned) != 0 {
+		t.Fatal("shut after two")
+	}
+	if late := k.start(); len(late) != 0 {
+		t.Fatalf("%d sent after their time", len(late))
+	}
+	k.fill(1, "a", 10)
+	jobs = k.start()
+	if len(jobs) != firstWindow {
+		t.Fatalf("%d attempts at once", len(jobs))
+	}
+	k.fill(1, "a", 10)
+	k.pass(15 * time.Second)
+	turned := k.end(jobs, false)
+	if len(turned) == 0 || k.place(k.job(1, "a")) != shut || len(k.start()) != 0 {
+		t.Fatalf("it is not shut, %d turned away", len(turned))
+	}
+	if k.held != 0 {
+		t.Errorf("%d are still held", k.held)
+	}
+	if k.place(k.job(1, "b")) != taken || k.place(k.job(2, "a")) != taken || len(k.start()) != 2 {
+		t.Error("another lane suffers")
+	}
+	k.pass(shutFor)
+	if n, _ := k.fill(1, "a", 10); n == 0 {
+		t.Fatal("it stays shut")
+	}
+	jobs = k.start()
+	k.pass(2 * time.Second)
+	k.end(jobs[:1], false)
+	if k.place(k.job(1, "a")) != shut {
+		t.Error("a failed probe does not shut it again")
+	}
+	k.end(jobs[1:], true)
+	if k.place(k.job(1, "a")) != taken {
+		t.Error("a success does not open it")
+	}
+}
+
+func TestAQuickFailureShutsNothing(t *testing.T) {
+	t.Parallel()
+	k := newTrack(t)
+	for range 100 {
+		if k.place(k.job(1, "a")) != taken {
+			t.Fatal("shut")
+		}
+		jobs := k.start()
+		k.pass(hangs / 2)
+		k.end(jobs, false)
+	}
+}
+
+func TestLimitsHold(t *testing.T) {
+	t.Parallel()
+	k := newTrack(t)
+	for host := range 20 {
+		k.fill(1, fmt.Sprint("h", host), 5)
+	}
+	first := k.start()
+	if len(first) != smallLimits.account {
+		t.Errorf("an account has %d attempts", len(first))
+	}
+	if n, last := k.fill(1, "new", 5); n != 1 || last != full {
+		t.Errorf("an account without attempts left may queue %d, then %v", n, last)
+	}
+	k.fill(2, "x", 5)
+	k.fill(3, "y", 5)
+	k.fill(4, "z", 5)
+	second := k.start()
+	if len(first)+len(second) != smallLimits.sending {
+		t.Errorf("%d attempts in all", len(first)+len(second))
+	}
+	seen := map[byte]bool{}
+	for _, j := range second {
+		seen[j.AccountID[0]] = true
+	}
+	if len(seen) < 2 {
+		t.Error("the lanes do not take turns")
+	}
+}
+
+func TestAnEventThatWaitedTooLongIsForgotten(t *testing.T) {
+	t.Parallel()
+	k := newTrack(t)
+	k.fill(1, "a", 10)
+	jobs := k.start()
+	k.pass(smallLimits.queue + 1)
+	k.end(jobs, true)
+	if got := k.start(); len(got) != 0 || k.held != 0 {
+		t.Errorf("%d sent after their time, %d held", len(got), k.held)
+	}
+}
+
+func TestRoomIsTakenFromQueuesThatDoNotGetOn(t *testing.T) {
+	t.Parallel()
+	k := newTrack(t)
+	for host := range 20 {
+		k.fill(byte(host), fmt.Sprint(host), smallLimits.held/20)
+	}
+	k.start()
+	if k.free() != 0 {
+		t.Fatalf("%d free", k.free())
+	}
+	k.trim(k.now, 10)
+	if k.free() < 9 {
+		t.Errorf("%d free after the longest queue was cut", k.free())
+	}
+	k.pass(5 * time.Second)
+	k.trim(k.now, 10)
+	if got := k.free(); got < 60 {
+		t.Errorf("%d free once they hang", got)
+	}
+	ctx, cancel := context.WithTimeout(bg, 10*time.Second)
+	defer cancel()
+	if got := k.room(ctx, 20); got != 20 {
+		t.Errorf("room for %d", got)
+	}
+	cancel()
+	k.destinationQueues.limits.held = 0
+	if got := k.room(ctx, 20); got != 0 {
+		t.Errorf("room for %d after the end", got)
+	}
+	k.close(k.now)
+	if k.next(k.now) != nil || k.place(k.job(1, "q")) != full {
+		t.Error("closed lanes go on")
+	}
+}
+
+func TestIdleQueuesAreForgotten(t *testing.T) {
+	t.Parallel()
+	k := newTrack(t)
+	bad := k.queue(queueKey{host: "bad"}, k.now)
+	bad.shutUntil = k.now.Add(time.Minute)
+	for i := range 3 * maxQueues {
+		k.queue(queueKey{host: fmt.Sprint(i)}, k.now)
+	}
+	if len(k.byKey) > maxQueues || k.byKey[bad.queueKey] != bad {
+		t.Errorf("%d lanes are remembered", len(k.byKey))
+	}
+}
+
+func TestHostsThatShareAQueue(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"http://A.example/x?y": "a.example:http",
+		"http://a.example.":    "a.example:http",
+		"https://a.example/":   "a.example:https",
+		"http://a.example:81":  "a.example:81",
+		"http://[::1]:81/":     "::1:81",
+		"http://[":             "",
+	} {
+		if got := hostOf(url); got != want {
+			t.Errorf("%s: %q", url, got)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package withdrawal_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bursar/bursar"
+	"github.com/bursar/bursar/chain"
+	"github.com/bursar/bursar/chain/sim"
+	"github.com/bursar/bursar/ledger"
+	"github.com/bursar/bursar/store"
+	"github.com/bursar/bursar/store/storetest"
+	"github.com/bursar/bursar/withdrawal"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var (
+	ctx    = context.Background()
+	ann    = bursar.ID{0: 1}
+	bob    = bursar.ID{0: 2}
+	native = bursar.Currency{Code: "COIN", Chain: bursar.Bitcoin, Decimals: 8, Places: 8, Minimum: bursar.Units(1),
+		WithdrawalMinimum: bursar.Units(500),
+		WithdrawalMaximum: bursar.Units(100_000_000_000), WithdrawalFee: bursar.Fee{Network: true, Fixed: bursar.Units(70)},
+		DepositFee: bursar.Fee{Millionths: 10_000}, ApprovalAbove: bursar.Units(50_000_000)}
+	token = bursar.Currency{Code: "TOKEN", Chain: bursar.Bitcoin, Contract: "token", Decimals: 6, Places: 6,
+		Minimum: bursar.Units(1)}
+	away = bursar.Currency{Code: "AWAY", Chain: bursar.Ethereum, Decimals: 8, Places: 8, Minimum: bursar.Units(1)}
+)
+
+// harness is the service over a simulated chain, on a clock of its own. Ann has 10 COIN, Bob nothing.
+type harness struct {
+	*testing.T
+	db     *store.DB
+	node   *sim.Chain
+	ids    *bursar.IDs
+	config withdrawal.Config
+	orders *withdrawal.Service
+	taken  []bursar.ChainID
+	points func(at store.Point, what string) error // of each transaction; an error of it fails that one
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newHarness(t *testing.T) *harness {
+	t.Parallel()
+	d := &harness{T: t, node: sim.New(sim.Config{ID: bursar.Bitcoin, Family: "bitcoin", Confirmations: 2}),
+		now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}
+	d.db = storetest.Open(t, storetest.SQLite(t)).As(d.time,
+		store.Conduct{Before: func(_ context.Context, at store.Point, what string) error {
+			if d.points != nil {
+				return d.points(at, what)
+			}
+			return nil
+		}})
+	d.ids = bursar.NewIDs(d.db.Now, nil)
+	registry, err := bursar.NewRegistry([]bursar.Currency{native, token, away})
+	d.need(err)
+	d.config = withdrawal.Config{DB: d.db, Chains: map[bursar.ChainID]withdrawal.Chain{bursar.Bitcoin: d.node},
+		Hot: map[bursar.ChainID]string{bursar.Bitcoin: d.node.Named("hot")}, Registry: registry, IDs: d.ids,
+		Log:   slog.New(slog.DiscardHandler),
+		Taken: func(id bursar.ChainID) { d.taken = append(d.taken, id) }}
+	d.orders = withdrawal.NewService(d.config)
+	d.do(func(tx *store.Tx) error {
+		for _, id := range []bursar.ID{ann, bob} {
+			account := bursar.Account{ID: id, Name: "a", CreatedAt: tx.Now(), WebhookGeneration: 1, NotifyWithdrawals: true,
+				Webhook: "https://a.example/hook"}
+			if err := tx.Accounts().Insert(ctx, account); err != nil {
+				return err
+			}
+		}
+		return tx.Chains().Ensure(ctx, bursar.Bitcoin)
+	})
+	d.credit(ann, 1_000_000_000)
+	return d
+}
+
+func (d *harness) time() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.now
+}
+
+func (d *harness) pass(by time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.now = d.now.Add(by)
+}
+
+// change builds the service again with another configuration.
+func (d *harness) change(f func(c *withdrawal.Config)) {
+	f(&d.config)
+	d.orders = withdrawal.NewService(d.config)
+}
+
+// currency replaces a currency of the registry.
+func (d *harness) currency(f func(c *bursar.Currency)) {
+	d.Helper()
+	changed := native
+	f(&changed)
+	registry, err := bursar.NewRegistry([]bursar.Currency{changed, token, away})
+	d.need(err)
+	d.change(func(c *withdrawal.Config) { c.Registry = registry })
+}
+
+func (d *harness) need(err error) {
+	d.Helper()
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+func (d *harness) do(f func(tx *store.Tx) error) {
+	d.Helper()
+	d.need(d.db.Do(ctx, f))
+}
+
+func (d *harness) credit(account bursar.ID, units uint64) {
+	d.Helper()
+	deposit := bursar.Deposit{ID: d.ids.Next(), AccountID: account, Currency: "COIN", Amount: bursar.Units(units)}
+	d.do(func(tx *store.Tx) error { return tx.Ledger().Post(ctx, ledger.DepositCredited(deposit, tx.Now())) })
+}
+
+func (d *harness) order(units uint64, to string) withdrawal.Order {
+	return withdrawal.Order{Account: ann, Currency: "COIN", Amount: native.Exact(bursar.Units(units)), Address: to}
+}
+
+func (d *harness) ask(units uint64, to string) (bursar.Withdrawal, error) {
+	return d.orders.Request(ctx, d.order(units, to))
+}
+
+// accept is an order of Ann's that must be taken.
+func (d *harness) accept(units uint64, to string) bursar.Withdrawal {
+	d.Helper()
+	w, err := d.ask(units, to)
+	d.need(err)
+	return w
+}
+
+// wallet makes a wallet or, with a minimum, a charge, whose address is a name on the chain.
+func (d *harness) wallet(account bursar.ID, currency bursar.CurrencyCode, name string, charge uint64) bursar.Wallet {
+	d.Helper()
+	var w bursar.Wallet
+	d.do(func(tx *store.Tx) error {
+		number, err := tx.Wallets().TakeNumbers(ctx, 1)
+		d.need(err)
+		w = bursar.Wallet{Number: number, ID: d.ids.Next(), AccountID: account, Currency: currency, Family: "bitcoin",
+			Index: uint32(number), Webhook: "https://b.example/hook",
+			Metadata: "m", ForCharge: charge > 0, CreatedAt: tx.Now(), Address: bursar.Address{Base: d.node.Named(name)}}
+		if err := tx.Wallets().Insert(ctx, []bursar.Wallet{w}); err != nil || charge == 0 {
+			return err
+		}
+		return tx.Charges().Insert(ctx, bursar.Charge{Number: w.Number, ID: w.ID, AccountID: account,
+			Minimum: bursar.Units(charge), Expires: tx.Now().Add(time.Hour)})
+	})
+	return w
+}
+
+// sum is what an account of the books holds of COIN.
+func (d *harness) sum(account ledger.Account) bursar.Amount {
+	d.Helper()
+	var b ledger.Balance
+	d.do(func(tx *store.Tx) (err error) {
+		b, err = tx.Ledger().Balance(ctx, account, "COIN")
+		return err
+	})
+	amount, negative := b.Net(ledger.Liability)
+	if negative {
+		d.Errorf("%s is below zero by %s", account, amount)
+	}
+	return amount
+}
+
+func (d *harness) available(account bursar.ID) bursar.Amount { return d.sum(ledger.Available(account)) }
+
+// holds checks what an account has left and what of it is held for withdrawals.
+func (d *harness) holds(account bursar.ID, available, held uint64) {
+	d.Helper()
+	if a, h := d.available(account), d.sum(ledger.Held(account)); a != bursar.Units(available) || h != bursar.Units(held) {
+		d.Errorf("%s is available and %s held, want %d and %d", a, h, available, held)
+	}
+}
+
+func (d *harness) count() int {
+	d.Helper()
+	list, err := d.orders.List(ctx, bursar.ID{}, store.Page{Limit: 100})
+	d.need(err)
+	return len(list)
+}
+
+// refused checks that an order was refused with a code and a field, and a part of its words.
+func (d *harness) refused(name string, err error, code bursar.ErrorCode, words string) {
+	d.Helper()
+	var refusal *bursar.Error
+	if !errors.As(err, &refusal) || refusal.Code != code || !strings.Contains(err.Error(), words) {
+		d.Errorf("%s: %v, want %s with %q", name, err, code, words)
+	}
+}
+
+// current returns a withdrawal as it is now.
+func (d *harness) current(w bursar.Withdrawal) bursar.Withdrawal {
+	d.Helper()
+	w, err := d.orders.Get(ctx, w.AccountID, w.ID)
+	d.need(err)
+	return w
+}
+
+// networkFee is what the chain asks for a payment now.
+func (d *harness) networkFee(units uint64, to string) bursar.Amount {
+	d.Helper()
+	fee, err := d.node.Quote(ctx, chain.Payment{Address: bursar.Address{Base: to}, Amount: bursar.Units(units)})
+	d.need(err)
+	return fee
+}
+
+// asked is a chain that does something before it tells a price.
+type asked struct {
+	*sim.Chain
+	before func()
+}
+
+func (a asked) Quote(ctx context.Context, p chain.Payment) (bursar.Amount, error) {
+	a.before()
+	return a.Chain.Quote(ctx, p)
+}
