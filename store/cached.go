@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"regexp"
 )
 
@@ -60,19 +61,19 @@ func (c cachedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	if len(c.image) > 0 {
 		if err := conn.Deserialize(c.image); err != nil {
-			conn.Close()
-			return nil, err
+			return nil, errors.Join(err, conn.Close())
 		}
 	}
 	return &cachedConn{sqliteConn: conn, quiet: c.quiet, kept: map[string]*cachedStatement{}}, nil
 }
 
 func (c *cachedConn) Close() error {
+	var failed error
 	for _, s := range c.kept {
-		s.Close()
+		failed = errors.Join(failed, s.Close())
 	}
 	clear(c.kept)
-	return c.sqliteConn.Close()
+	return errors.Join(failed, c.sqliteConn.Close())
 }
 
 // statement returns a prepared statement that is free, nil where there is none: then the text is run as it is.

@@ -267,7 +267,8 @@ func (db *DB) leading(ctx context.Context, lease Lease, ttl time.Duration, f fun
 	for {
 		select {
 		case err := <-ended:
-			db.Do(context.WithoutCancel(ctx), func(tx *Tx) error {
+			// A lease that is not released runs out by itself.
+			_ = db.Do(context.WithoutCancel(ctx), func(tx *Tx) error {
 				return tx.Leases().Release(context.WithoutCancel(ctx), lease)
 			})
 			return err
@@ -278,7 +279,7 @@ func (db *DB) leading(ctx context.Context, lease Lease, ttl time.Duration, f fun
 				valid = time.Now().Add(ttl)
 			case err == nil || time.Now().After(valid):
 				cancel(ErrLeaseLost)
-				<-ended
+				<-ended //nolint:errcheck // it ends because its lease is lost
 				return ErrLeaseLost
 			}
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"embed"
+	"errors"
 	"io"
 	"io/fs"
 	"strings"
@@ -41,7 +42,10 @@ func (db *DB) migrate(ctx context.Context, databaseURL string) error {
 		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock($1)`, migrationLock); err != nil {
 			return err
 		}
-		defer conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
+		defer func() {
+			// The lock ends with its session at the latest.
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, migrationLock)
+		}()
 	}
 	provider, err := goose.NewProvider(dialect, db.write, files)
 	if err != nil {
@@ -71,9 +75,8 @@ func (t sqliteText) Open(name string) (fs.File, error) {
 	if err != nil || !strings.HasSuffix(name, ".sql") {
 		return file, err
 	}
-	defer file.Close()
 	text, err := io.ReadAll(file)
-	if err != nil {
+	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
 	return &textFile{

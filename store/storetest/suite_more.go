@@ -83,8 +83,8 @@ func redelivered(t *testing.T, db *store.DB, account bursar.ID) {
 			return err
 		}
 		due, err := tx.Deliveries().Lease(ctx, tx.Now().Add(time.Hour), 10)
-		if len(due) != 1 || due[0].LastCode != 500 || due[0].Attempts != 2 {
-			t.Errorf("due again: %+v", due)
+		if err != nil || len(due) != 1 || due[0].LastCode != 500 || due[0].Attempts != 2 {
+			t.Fatalf("due again: %+v, %v", due, err)
 		}
 		tries, _ := tx.Deliveries().Attempts(ctx, due[0].Number)
 		if len(tries) != 1 || tries[0].Error != "no" {
