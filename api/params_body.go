@@ -50,7 +50,7 @@ var (
 )
 
 // isEnd reports whether the last boundary was read. A body that ends without it gives an error that wraps io.EOF.
-func isEnd(err error) bool { return err == io.EOF }
+func isEnd(err error) bool { return err == io.EOF } //nolint:errorlint // what wraps io.EOF is no end
 
 // addPart reads one field of a multipart form (RFC 7578). It refuses encodings that some parsers decode and others do
 // not.

@@ -97,7 +97,7 @@ func (d *Deliverer) send(ctx context.Context, j *job, at time.Time, secrets [][]
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 200 { // the body of a protocol switch (1xx) never ends
-		io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // only the status counts, so a read error does not matter
+		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // only the status counts, so a read error does not matter
 	}
 	a := answer{outcome: outcomeOf(resp.StatusCode), code: resp.StatusCode,
 		after: retryAfter(resp.StatusCode, resp.Header, d.now())}

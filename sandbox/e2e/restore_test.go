@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -83,24 +82,6 @@ type unclear struct {
 	Item             int64
 	Chain, TxID, Why string
 	Paid, Candidates []string
-}
-
-// released waits until no chain recovers. Where only the time is waited for in which something might still come into a
-// block, an operator who knows that nothing will releases the chain.
-func (w *harness) released() {
-	w.t.Helper()
-	w.eventually("no chain recovers", func() error {
-		found := w.recoveries()
-		for _, r := range found.Chains {
-			if strings.Contains(r.WaitsFor, "block") {
-				w.run("recovery", "release", r.Chain)
-			}
-		}
-		if len(found.Chains)+len(found.Items) > 0 {
-			return fmt.Errorf("%+v", found)
-		}
-		return nil
-	})
 }
 
 func (w *harness) recoveries() (found recoveries) {
