@@ -49,8 +49,7 @@ type history struct {
 
 	wallets   []*wallet
 	orders    []*order
-	open      []*request // whose outcome their customer does not know
-	strays    []string
+	open      []*request           // whose outcome their customer does not know
 	given     map[string]bursar.ID // wallet by address
 	requests  int
 	outsides  map[bursar.ChainID][]string // external payments that a reorg may drop

@@ -166,9 +166,9 @@ func TestEtcdIsUnpackedAndNoServiceOfTheMachine(t *testing.T) {
 	}
 }
 
-func TestLitestreamIsBuiltAtItsVersion(t *testing.T) {
+func TestAProgramIsBuiltAtItsVersion(t *testing.T) {
 	f := newFake(t)
-	s := litestream{f.machine}
+	s := litestream(f.machine)
 	f.effect = func(c command) {
 		if !slices.Contains(c.env, "GOBIN="+c.folder) || !slices.Contains(c.env, "GOWORK=off") {
 			t.Errorf("it is built with %q in %s", c.env, c.folder)
@@ -178,7 +178,7 @@ func TestLitestreamIsBuiltAtItsVersion(t *testing.T) {
 	if err := s.Install(t.Context()); err != nil || s.Needed(t.Context()) {
 		t.Errorf("it is installed: %v", err)
 	}
-	if !holds(f.ran, "cmd/litestream@v"+litestreamVersion) {
+	if !holds(f.ran, "cmd/litestream@v"+s.version) {
 		t.Errorf("it runs %q", f.ran)
 	}
 }

@@ -64,6 +64,23 @@ func TestShortInstallsNothing(t *testing.T) {
 	}
 }
 
+func TestOnlyARunOfEverythingIsLinted(t *testing.T) {
+	source(t, "package a\n")
+	f := newFake(t)
+	all := arguments{vet: everything, test: everything}
+	for asked, want := range map[*arguments]bool{&all: true, {vet: []string{"./store"}}: false,
+		{vet: everything, short: true}: false} {
+		f.ran = nil
+		if err := check(t.Context(), f.machine, *asked); err != nil || holds(f.ran, "golangci-lint run") != want {
+			t.Errorf("%+v runs %q: %v", asked, f.ran, err)
+		}
+	}
+	f.failing, f.ran = "golangci-lint", nil
+	if err := check(t.Context(), f.machine, all); !errors.Is(err, errTests) || holds(f.ran, "go test") {
+		t.Errorf("the linter finds something: %v, after %q", err, f.ran)
+	}
+}
+
 func TestWhatFailsEndsTheRun(t *testing.T) {
 	source(t, "package a\n")
 	f := newFake(t)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -84,24 +83,6 @@ type unclear struct {
 	Item             int64
 	Chain, TxID, Why string
 	Paid, Candidates []string
-}
-
-// released waits until no chain is in recovery. A chain that only waits until no forgotten transaction can be
-// included any more is released by an operator who knows that there is none.
-func (w *harness) released() {
-	w.t.Helper()
-	w.eventually("no chain is in recovery", func() error {
-		found := w.recoveries()
-		for _, r := range found.Chains {
-			if strings.Contains(r.WaitsFor, "block") {
-				w.run("recovery", "release", r.Chain)
-			}
-		}
-		if len(found.Chains)+len(found.Items) > 0 {
-			return fmt.Errorf("%+v", found)
-		}
-		return nil
-	})
 }
 
 func (w *harness) recoveries() (found recoveries) {

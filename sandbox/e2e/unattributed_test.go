@@ -51,7 +51,7 @@ func runUnattributed(w *harness) {
 	}
 	w.keepOperatorFunds(xrp.currency)
 	w.refused("is of XRP and the deposit of USDT-MATIC", "assign", token.DepositID, "--wallet", xrp.WalletID)
-	w.refused("is our own", "return", unknown.DepositID, "--to", xrp.Address)
+	w.refused("is an address of this service", "return", unknown.DepositID, "--to", xrp.Address)
 	w.refused("not a payable address", "return", unknown.DepositID, "--to", matic.Address)
 	w.refused("cannot be paid back there", "return", little.DepositID, "--to",
 		w.external(xrp.currency)) // less than a new account's reserve

@@ -93,7 +93,7 @@ func TestRefusals(t *testing.T) {
 			if test.key != nil {
 				key = test.key
 			}
-			if key.D == nil {
+			if key.D == nil { //nolint:staticcheck // a test asks whether there is a key at all
 				key = nil
 			}
 			whole, err := tx.build(key)

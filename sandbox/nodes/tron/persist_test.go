@@ -153,7 +153,7 @@ func TestKillLosesNothing(t *testing.T) {
 		t.Fatalf("solidified %v, want %v", got["blockID"], final["blockID"])
 	}
 	mine(t, n, 1)
-	if got := n.Time().Sub(time.Now()); got < 23*time.Hour {
+	if got := time.Until(n.Time()); got < 23*time.Hour {
 		t.Fatalf("the clock is only %v ahead", got)
 	}
 	if got := ask(t, n.URL(), "walletsolidity/getnowblock", nil); got["blockID"] != final["blockID"] {
