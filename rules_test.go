@@ -13,30 +13,30 @@ var (
 	namedSuite = regexp.MustCompile("`suite/([^`]+)`")
 )
 
-// TestTheRulesNameTestsThatExist holds docs/rules.md to the tests: a rule whose proof was renamed or removed is
-// noticed.
+// TestTheRulesNameTestsThatExist checks that the tests that docs/rules.md names exist, so that a renamed or removed
+// proof is noticed.
 func TestTheRulesNameTestsThatExist(t *testing.T) {
 	text, err := os.ReadFile("docs/rules.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	code := map[string]string{}
-	read := func(room string) string {
-		if code[room] == "" {
-			files, _ := filepath.Glob(filepath.Join(room, "*.go"))
+	read := func(dir string) string {
+		if code[dir] == "" {
+			files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
 			for _, file := range files {
 				content, err := os.ReadFile(file)
 				if err != nil {
 					t.Fatal(err)
 				}
-				code[room] += string(content)
+				code[dir] += string(content)
 			}
 		}
-		return code[room]
+		return code[dir]
 	}
 	found := namedTest.FindAllStringSubmatch(string(text), -1)
 	for _, m := range found {
-		if room := read(m[1]); !strings.Contains(room, "func "+m[2]+"(") || !strings.Contains(room, `"`+m[3]) {
+		if code := read(m[1]); !strings.Contains(code, "func "+m[2]+"(") || !strings.Contains(code, `"`+m[3]) {
 			t.Errorf("%s is not there", m[0])
 		}
 	}

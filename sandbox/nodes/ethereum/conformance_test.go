@@ -14,16 +14,16 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
-// finality is how far the finalized tag trails the head in these tests.
+// finality is how many blocks the finalized tag trails the head in these tests.
 const finality = 3
 
-// mover moves a sandbox node as the conformance suite asks.
+// mover changes a sandbox node as the conformance suite asks.
 type mover struct {
 	node  *ethereum.Node
-	token string // the symbol of the token that the suite uses; empty: none
-	// remoteSigner pays each payment by a transaction of its own: what one transaction brings to one address in several
-	// pieces is a single sum where only balances are compared.
-	remoteSigner bool
+	token string // symbol of the token that the suite uses; empty: none
+	// onePerPayment pays each payment by a transaction of its own, because several transfers of one transaction to
+	// one address are a single sum where only balances are compared.
+	onePerPayment bool
 }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -45,7 +45,7 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	for i, p := range payments {
 		outputs[i] = ethereum.Output{Address: p.Address.Base, Wei: p.Amount.Big()}
 	}
-	if m.remoteSigner {
+	if m.onePerPayment {
 		for i, o := range outputs {
 			id, err := m.node.Pay(o.Address, o.Wei)
 			if err != nil {
@@ -69,7 +69,7 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	return ids
 }
 
-// payToken pays one payment by a transfer, several of the same token through a contract.
+// payToken pays one payment by a transfer, and several of the same token through a contract.
 func (m mover) payToken(t testing.TB, payments []chain.Payment) []string {
 	t.Helper()
 	outputs := make([]ethereum.Output, len(payments))
@@ -148,7 +148,8 @@ func toAmount(t testing.TB, wei *big.Int) bursar.Amount {
 	return amount
 }
 
-// The service's EVM adapter finds in go-ethereum what it finds in anvil, with traces and without.
+// TestAdapterConformance runs the conformance suite: the service's EVM adapter gets from go-ethereum what it gets
+// from anvil, with traces and without.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	for name, tracing := range map[string]bool{"traces": true, "balances": false} {
@@ -167,13 +168,14 @@ func TestAdapterConformance(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(c.Close)
-				return chaintest.Harness{Chain: c, Node: mover{node: node, remoteSigner: !tracing}, Unit: bursar.Units(1e18)}
+				m := mover{node: node, onePerPayment: !tracing}
+				return chaintest.Harness{Chain: c, Node: m, Unit: bursar.Units(1e18)}
 			})
 		})
 	}
 }
 
-// tokens are those that the chains of the interface have, and one that returns nothing beside one that returns true.
+// tokens are the tokens of the interface's chains, and one that returns nothing besides one that returns true.
 func tokens(decimals int) []ethereum.TokenSpec {
 	return []ethereum.TokenSpec{
 		{Name: "Tether USD", Symbol: "USDT", Decimals: decimals, Kind: ethereum.UsdtLike},
@@ -207,7 +209,8 @@ func startWithTokens(t *testing.T, cfg evm.Config, decimals int) (*ethereum.Node
 	return node, c
 }
 
-// The whole suite holds on the chains of the interface that have Ethereum's rules, with their own settings and tokens.
+// TestAdapterConformanceWithTokens runs the whole suite on every chain of the interface with Ethereum's rules, with
+// its own settings and tokens.
 func TestAdapterConformanceWithTokens(t *testing.T) {
 	t.Parallel()
 	ethereumWithoutTraces := evm.Ethereum()
@@ -225,7 +228,7 @@ func TestAdapterConformanceWithTokens(t *testing.T) {
 			t.Parallel()
 			chaintest.Run(t, func(t *testing.T) chaintest.Harness {
 				node, c := startWithTokens(t, test.config, test.decimals)
-				moved := mover{node: node, token: test.token, remoteSigner: test.config.Trace == evm.TraceNone}
+				moved := mover{node: node, token: test.token, onePerPayment: test.config.Trace == evm.TraceNone}
 				return chaintest.Harness{Chain: c, Node: tokenMover{moved}, Unit: bursar.Units(1e18)}
 			})
 		})
