@@ -61,8 +61,8 @@ func openAt(t *testing.T, url string, change ...func(*bitcoin.Config)) *bitcoin.
 	return c
 }
 
-// refusing knows what the network does not carry: outputs of one satoshi less than Bitcoin Core's dust at the default
-// rate.
+// refusing is a node with payments that the network does not relay: outputs of one satoshi less than Bitcoin Core's
+// dust at the default rate.
 type refusing struct{ *bitcoindtest.Node }
 
 func (n refusing) Refusals(t testing.TB) []chaintest.Refusal {
@@ -75,7 +75,7 @@ func (n refusing) Refusals(t testing.TB) []chaintest.Refusal {
 	return refusals
 }
 
-// tooLittle is a payment of one unit less than an address can be paid.
+// tooLittle returns a payment of one unit less than the minimum to an address.
 func tooLittle(address string, least uint64) chaintest.Refusal {
 	return chaintest.Refusal{Below: true, Payment: chain.Payment{
 		Address: bursar.Address{Base: address}, Amount: bursar.Units(least - 1),

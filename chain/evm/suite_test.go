@@ -18,16 +18,16 @@ var (
 	_ chaintest.Misbehaving = hardhatNode{}
 )
 
-// anvilNode is an anvil with payments that no EVM chain takes.
+// anvilNode is an anvil with payments that no EVM chain accepts.
 type anvilNode struct {
 	*evmtest.Anvil
 	*evmtest.Balancer
-	odd
+	misbehaving
 }
 
 func (n anvilNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
 
-// closing is a node on which an address can be made to take no money.
+// closing is a node on which an address can be made to accept no payment.
 type closing interface {
 	chaintest.Node
 	Token(t testing.TB) string
@@ -53,29 +53,29 @@ func refusals(t testing.TB, n closing) []chaintest.Refusal {
 	}
 }
 
-// odd are tokens that do something else than they are asked.
-type odd struct{}
+// misbehaving provides tokens that do something other than requested.
+type misbehaving struct{}
 
 const (
 	silentToken = "0x51115111511151115111511151115111511151a1"
 	taxingToken = "0x7a117a117a117a117a117a117a117a117a117aa1"
 )
 
-func (odd) Silent(testing.TB) string { return canonical(silentToken) }
+func (misbehaving) Silent(testing.TB) string { return canonical(silentToken) }
 
-func (odd) Taxing(testing.TB) (contract, keeper string) {
+func (misbehaving) Taxing(testing.TB) (contract, keeper string) {
 	return canonical(taxingToken), common.Address(chaintest.Keeper).Hex()
 }
 
 func canonical(address string) string { return common.HexToAddress(address).Hex() }
 
-// placing is a node on which code can be put.
+// placing is a node on which code can be set.
 type placing interface {
 	Token(t testing.TB) string
 	SetCode(t testing.TB, address string, code []byte)
 }
 
-// suiteTokens are the token that outsiders hold, and two that misbehave, which it puts on the node.
+// suiteTokens returns the token that outsiders have, and two misbehaving ones, which it sets on the node.
 func suiteTokens(t testing.TB, node placing) (list []evm.Token) {
 	node.SetCode(t, silentToken, chaintest.SilentToken())
 	node.SetCode(t, taxingToken, chaintest.TaxingToken())
@@ -101,7 +101,7 @@ func suite(t *testing.T, cfg evm.Config, batch bool) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: anvilNode{node, front, odd{}}, Unit: bursar.Units(1e18)}
+		return chaintest.Harness{Chain: c, Node: anvilNode{node, front, misbehaving{}}, Unit: bursar.Units(1e18)}
 	})
 }
 
@@ -115,11 +115,11 @@ func TestSuiteOnAnvil(t *testing.T) {
 	}
 }
 
-// hardhatNode is a Hardhat with payments that no EVM chain takes.
+// hardhatNode is a Hardhat with payments that no EVM chain accepts.
 type hardhatNode struct {
 	*evmtest.Hardhat
 	*evmtest.Balancer
-	odd
+	misbehaving
 }
 
 func (n hardhatNode) Refusals(t testing.TB) []chaintest.Refusal { return refusals(t, n) }
@@ -140,7 +140,7 @@ func TestSuiteOnHardhat(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		return chaintest.Harness{Chain: c, Node: hardhatNode{node, front, odd{}}, Unit: bursar.Units(1e18)}
+		return chaintest.Harness{Chain: c, Node: hardhatNode{node, front, misbehaving{}}, Unit: bursar.Units(1e18)}
 	})
 }
 

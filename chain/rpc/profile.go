@@ -93,7 +93,7 @@ const NoProvider = "none"
 // plan returns the figures for an endpoint: the quota that always applies, and the pace that applies once the endpoint
 // has said that the calls are too many.
 func (cfg Config) plan(host string) (provider string, always Quota, paced int, err error) {
-	profile, known := profileOf(host)
+	profile, _ := profileOf(host)
 	switch cfg.Provider {
 	case "":
 		always.Batch, paced = profile.Quota.Batch, profile.Quota.PerSecond
@@ -101,7 +101,7 @@ func (cfg Config) plan(host string) (provider string, always Quota, paced int, e
 		profile = Profile{}
 	default:
 		at := slices.IndexFunc(Profiles(), func(p Profile) bool { return p.Name == cfg.Provider })
-		if known = at >= 0; !known {
+		if at < 0 {
 			return "", always, 0, fmt.Errorf("unknown provider %s: use one of %s, or %q",
 				quote(cfg.Provider), strings.Join(profileNames(), ", "), NoProvider)
 		}

@@ -95,6 +95,7 @@ func (c Config) connect(ctx context.Context, u *url.URL) (*websocket.Conn, error
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
+	//nolint:bodyclose // the package closes it
 	conn, _, err := websocket.Dial(ctx, bare.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: headers})
 	if err != nil {
 		var failed *url.Error

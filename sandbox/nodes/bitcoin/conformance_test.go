@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/bitcoin"
 )
 
-// mover moves a sandbox node as the conformance suite asks.
+// mover changes a sandbox node as the conformance suite asks.
 type mover struct {
 	node          *bitcoin.Node
 	confirmations int
@@ -71,13 +71,14 @@ func (m mover) Balance(t testing.TB, address string) bursar.Amount {
 	return bursar.Units(uint64(sat))
 }
 
-// The service's Bitcoin adapter finds here what it finds at bitcoind.
+// TestAdapterConformance runs the conformance suite: the service's Bitcoin adapter gets from this node what it gets
+// from bitcoind.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	conform(t, bitcoin.Config{}, network(t, adapter.Bitcoin))
 }
 
-// TestLitecoinAdapterConformance is the same with Litecoin's rules and its first block.
+// TestLitecoinAdapterConformance runs the conformance suite with Litecoin's rules and its first block.
 func TestLitecoinAdapterConformance(t *testing.T) {
 	t.Parallel()
 	conform(t, bitcoin.Config{Params: bitcoin.LitecoinParams(), DustRate: 30_000, NoReplacement: true},

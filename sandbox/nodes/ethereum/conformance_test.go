@@ -14,16 +14,16 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/ethereum"
 )
 
-// finality is how far the finalized tag trails the head in these tests.
+// finality is how many blocks the finalized tag trails the head in these tests.
 const finality = 3
 
-// mover moves a sandbox node as the conformance suite asks.
+// mover changes a sandbox node as the conformance suite asks.
 type mover struct {
 	node  *ethereum.Node
 	token string // the symbol of the token that the suite uses; empty: none
-	// separate pays each payment by a transaction of its own: what one transaction brings to one address in several
+	// onePerPayment pays each payment by a transaction of its own: what one transaction brings to one address in several
 	// pieces is a single sum where only balances are compared.
-	separate bool
+	onePerPayment bool
 }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -45,7 +45,7 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	for i, p := range payments {
 		outputs[i] = ethereum.Output{Address: p.Address.Base, Wei: p.Amount.Big()}
 	}
-	if m.separate {
+	if m.onePerPayment {
 		for i, o := range outputs {
 			id, err := m.node.Pay(o.Address, o.Wei)
 			if err != nil {
@@ -69,7 +69,7 @@ func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	return ids
 }
 
-// payToken pays one payment by a transfer, several of the same token through a contract.
+// payToken pays one payment by a transfer, and several of the same token through a contract.
 func (m mover) payToken(t testing.TB, payments []chain.Payment) []string {
 	t.Helper()
 	outputs := make([]ethereum.Output, len(payments))
@@ -148,7 +148,8 @@ func toAmount(t testing.TB, wei *big.Int) bursar.Amount {
 	return amount
 }
 
-// The service's EVM adapter finds in go-ethereum what it finds in anvil, with traces and without.
+// TestAdapterConformance runs the conformance suite: the service's EVM adapter gets from go-ethereum what it gets
+// from anvil, with traces and without.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	for name, tracing := range map[string]bool{"traces": true, "balances": false} {
@@ -161,7 +162,7 @@ func TestAdapterConformance(t *testing.T) {
 				}
 				t.Cleanup(func() { node.Close() })
 				c := openAt(t, node.URL(), private())
-				return chaintest.Harness{Chain: c, Node: mover{node: node, separate: !tracing}, Unit: bursar.Units(1e18)}
+				return chaintest.Harness{Chain: c, Node: mover{node: node, onePerPayment: !tracing}, Unit: bursar.Units(1e18)}
 			})
 		})
 	}
@@ -248,7 +249,8 @@ func chainsWithTokens() []chainWithTokens {
 	}
 }
 
-// The whole suite holds on the chains of the interface that have Ethereum's rules, with their own settings and tokens.
+// TestAdapterConformanceWithTokens runs the whole suite on every chain of the interface with Ethereum's rules, with
+// its own settings and tokens.
 func TestAdapterConformanceWithTokens(t *testing.T) {
 	t.Parallel()
 	for _, test := range chainsWithTokens() {
@@ -256,7 +258,7 @@ func TestAdapterConformanceWithTokens(t *testing.T) {
 			t.Parallel()
 			chaintest.Run(t, offline(t, test.config, tokenMover{}), func(t *testing.T) chaintest.Harness {
 				node, c := startWithTokens(t, test.config, test.decimals)
-				moved := mover{node: node, token: test.token, separate: test.config.Trace == evm.TraceNone}
+				moved := mover{node: node, token: test.token, onePerPayment: test.config.Trace == evm.TraceNone}
 				return chaintest.Harness{Chain: c, Node: tokenMover{moved}, Unit: bursar.Units(1e18)}
 			})
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/solana"
 )
 
-// mover moves a simulator as the conformance suite asks. The adapter reads final blocks only, so whatever is mined is
+// mover changes a simulator as the conformance suite asks. The adapter reads final blocks only, so every block is
 // made final at once.
 type mover struct {
 	node *solana.Node
@@ -33,8 +33,8 @@ func (m mover) must(t testing.TB, err error) {
 
 func (m mover) Finalize(t testing.TB) { m.must(t, m.node.Finalize()) }
 
-// Pay pays each payment by a transaction of its own: what one transaction brings to one address in several pieces is a
-// single sum on this chain.
+// Pay pays each payment by a transaction of its own, because several transfers of one transaction to one address are
+// a single sum on this chain.
 func (m mover) Pay(t testing.TB, payments ...chain.Payment) []string {
 	t.Helper()
 	ids := make([]string, len(payments))
@@ -50,7 +50,7 @@ func lamports(t testing.TB, amount bursar.Amount) uint64 {
 	t.Helper()
 	n, fits := amount.Uint64()
 	if !fits {
-		t.Fatalf("%s is no amount of lamports", amount)
+		t.Fatalf("%s is not an amount of lamports", amount)
 	}
 	return n
 }
@@ -62,7 +62,7 @@ func (m mover) PayFailed(t testing.TB, p chain.Payment) string {
 	return id
 }
 
-// Close takes effect in the next block, after a node's trial run.
+// Close takes effect in the next block, after a node's preflight simulation.
 func (m mover) Close(t testing.TB, address string) {
 	t.Helper()
 	m.must(t, m.node.CloseAddress(address))
@@ -142,15 +142,15 @@ func openAt(t *testing.T, url string, cfg adapter.Config) *adapter.Chain {
 	return c
 }
 
-// The service's Solana adapter keeps the seam's promises on the simulator: with legacy payments and one withdrawal in a
-// transaction, and with receivers from lookup tables, payments of version 1 and several withdrawals in one. Every block
-// has a transaction of version 1 besides.
+// TestAdapterConformance runs the conformance suite with the service's Solana adapter on the simulator: with legacy
+// payments and one withdrawal per transaction, and with receivers from lookup tables, payments of version 1 and
+// several withdrawals per transaction. Every block also has a transaction of version 1.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	conform(t, solana.Config{})
 }
 
-// The same with the real virtual machine deciding what every transaction does.
+// TestAdapterConformanceOnLiteSVM runs the same suite with the real virtual machine executing every transaction.
 func TestAdapterConformanceOnLiteSVM(t *testing.T) {
 	t.Parallel()
 	conform(t, solana.Config{VM: startVM(t)})

@@ -15,10 +15,10 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/tron"
 )
 
-// solidDepth is how far the solidified block trails the head in these tests: the suite reorganises fifty blocks.
+// solidDepth is how many blocks the solidified block trails the head in these tests: the suite reorgs fifty blocks.
 const solidDepth = 60
 
-// mover moves a sandbox node as the conformance suite asks.
+// mover changes a sandbox node as the conformance suite asks.
 type mover struct{ node *tron.Node }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -169,7 +169,7 @@ func TestConformanceIsDocumented(t *testing.T) {
 	chaintest.Document(t, "Tron", "sandbox/nodes/tron.TestAdapterConformanceAsShipped", offline(t, plain{}))
 }
 
-// The service's Tron adapter keeps the seam's promises with the simulator.
+// TestAdapterConformance runs the conformance suite with the service's Tron adapter on the simulator.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	chaintest.Run(t, offline(t, misbehaving{}), func(t *testing.T) chaintest.Harness {
@@ -183,7 +183,7 @@ func TestAdapterConformance(t *testing.T) {
 
 var _ chaintest.Misbehaving = misbehaving{}
 
-// misbehaving is a node with tokens that do something else than they are asked.
+// misbehaving is a node with tokens that do something else than they are asked to.
 type misbehaving struct {
 	mover
 	chain *adapter.Chain
@@ -200,7 +200,7 @@ func (m misbehaving) Taxing(t testing.TB) (contract, keeper string) {
 	return m.node.Contracts()[1], address.Base
 }
 
-// plain is a node of which no more is asked than that: no tokens, and nothing that contracts send.
+// plain is a node of which only TRX is asked: no tokens, and nothing that contracts send.
 type plain struct {
 	chaintest.Node
 	chaintest.Expiring
@@ -214,7 +214,7 @@ func (p plain) Pay(t testing.TB, payments ...chain.Payment) (ids []string) {
 	return ids
 }
 
-// A java-tron as it comes is enough for TRX.
+// TestAdapterConformanceAsShipped checks that a java-tron with its default settings is enough for TRX.
 func TestAdapterConformanceAsShipped(t *testing.T) {
 	t.Parallel()
 	chaintest.Run(t, offline(t, plain{}), func(t *testing.T) chaintest.Harness {
@@ -225,7 +225,8 @@ func TestAdapterConformanceAsShipped(t *testing.T) {
 	})
 }
 
-// On a java-tron as it comes tokens are credited, and the health check says which setting their payment needs.
+// TestTokensAsShipped checks that on a java-tron with its default settings tokens are credited, and the health check
+// says which setting their payment needs.
 func TestTokensAsShipped(t *testing.T) {
 	t.Parallel()
 	c, node := open(t, tron.Config{SolidDepth: solidDepth, AsShipped: true})

@@ -13,7 +13,7 @@ import (
 	"github.com/bursar/bursar/sandbox/nodes/xrpl"
 )
 
-// mover moves a sandbox node as the conformance suite asks.
+// mover changes a sandbox node as the conformance suite asks.
 type mover struct{ node *xrpl.Node }
 
 func (m mover) Mine(t testing.TB, n int) {
@@ -98,8 +98,8 @@ func check(t testing.TB, err error) {
 
 const xrp = 1_000_000
 
-// named is the adapter as the service uses it: orders name the public key of the hot address. Validated ledgers cannot
-// be replaced, so there is no reorganisation to be tried.
+// named is the adapter as the service uses it: transaction requests name the public key of the hot wallet. Validated
+// ledgers cannot be replaced, so there is no reorg to test.
 type named struct{ *adapter.Chain }
 
 func (n named) Capabilities() chain.Capabilities {
@@ -142,8 +142,8 @@ func TestConformanceIsDocumented(t *testing.T) {
 	chaintest.Document(t, "XRP Ledger", "sandbox/nodes/xrpl.TestAdapterConformance/named", offline(t, 21338))
 }
 
-// The service's adapter finds in the simulator what the conformance suite asks of every chain, on a network whose
-// transactions name none and on one whose transactions must.
+// TestAdapterConformance runs the conformance suite with the service's adapter on the simulator, on a network whose
+// transactions carry no network id and on one whose transactions must.
 func TestAdapterConformance(t *testing.T) {
 	t.Parallel()
 	for name, network := range map[string]uint32{"bare": 0, "named": 21338} {
