@@ -126,8 +126,8 @@ func TestAnAdoptedTransactionUsesItsNonce(t *testing.T) {
 	r.judge(x, false)
 	r.do(func(tx *store.Tx) error {
 		next, known, err := tx.Nonces().Next(ctx, bursar.Ethereum, "hot")
-		if !known || next != 42 {
-			t.Errorf("the next nonce is %d, %v", next, known)
+		if err != nil || !known || next != 42 {
+			t.Errorf("the next nonce is %d, %v (%v)", next, known, err)
 		}
 		if _, known, err = tx.Nonces().Next(ctx, bursar.Ethereum, "other"); known {
 			t.Error("another address has one")

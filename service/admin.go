@@ -85,5 +85,7 @@ func (s *Service) serveChains(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(list)
+	if err := json.NewEncoder(w).Encode(list); err != nil {
+		s.log.Debug("chain status was not read to its end", "error", err)
+	}
 }

@@ -34,7 +34,7 @@ func (s *Service) Listen() error {
 		if wanted.address == "" {
 			continue
 		}
-		listener, err := net.Listen("tcp", wanted.address)
+		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", wanted.address)
 		if err != nil {
 			return fmt.Errorf("listen on %s: %w", wanted.address, err)
 		}

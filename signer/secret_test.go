@@ -86,9 +86,8 @@ func knownSecrets(t *testing.T, keys *Keys) []string {
 	for _, scalars := range keys.secret.open().private {
 		scalar := scalars[0].Bytes()
 		raw = append(raw, scalar[:])
-		for _, limb := range strings.Fields(strings.Trim(fmt.Sprintf("%d", scalars[0]), "{[]}")) {
-			secrets = append(secrets, limb) // as fmt would print the number's inside
-		}
+		// as fmt would print the number's inside
+		secrets = append(secrets, strings.Fields(strings.Trim(fmt.Sprintf("%d", scalars[0]), "{[]}"))...)
 	}
 	for _, b := range raw {
 		decimal := strings.Trim(fmt.Sprint(b[:4]), "[]")

@@ -28,7 +28,7 @@ func TestDoctorChecksTheRates(t *testing.T) {
 			"/one?key=hunter2'}": {Check: "rates", Result: resultWarning, Detail: "the source answers without [ETH]"},
 		"rates: {source: http, url: '" + source.URL +
 			"/none?key=hunter2'}": {Check: "rates", Result: resultWarning,
-			Detail: "the answer is no JSON: figures in USDT are left out until rates are available"},
+			Detail: "the response is not JSON: figures in USDT are left out until rates are available"},
 		"rates: {source: http, url: 'http://127.0.0.1:1/?key=hunter2', pointers: {ETH: /eth}}": {Check: "rates",
 			Result: resultWarning, Detail: "connection refused: figures in USDT are left out until rates are available"},
 	} {

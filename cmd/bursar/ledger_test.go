@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/csv"
-	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"strings"
@@ -188,7 +187,7 @@ func decimal(d *harness, text string) *big.Rat {
 	d.Helper()
 	value, ok := new(big.Rat).SetString(text)
 	if !ok {
-		d.Fatal(fmt.Sprintf("%q is no decimal", text))
+		d.Fatalf("%q is no decimal", text)
 	}
 	return value
 }
