@@ -83,8 +83,8 @@ func hasHeading(content, anchor string) bool {
 	return false
 }
 
-// TestNamedFilesExist looks for every file and folder of the project that a document names. A path begins at the top of the
-// project or beside the document.
+// TestNamedFilesExist looks for every file and folder of the project that a document names. A path starts at the top of
+// the project or beside the document.
 func TestNamedFilesExist(t *testing.T) {
 	for path, content := range documents(t) {
 		for _, m := range codeSpan.FindAllStringSubmatch(content, -1) {
@@ -106,7 +106,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestDecisionsHaveNumbersOfTheirOwn keeps two decisions from sharing a number when they were made at the same time.
+// TestDecisionsHaveNumbersOfTheirOwn keeps two decisions made at the same time from having the same number.
 func TestDecisionsHaveNumbersOfTheirOwn(t *testing.T) {
 	entries, err := os.ReadDir("docs/decisions")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// holder has secrets where fmt finds them without asking their methods.
+// holder has secrets where fmt finds them without calling their methods.
 type holder struct {
 	Mnemonic   Mnemonic
 	mnemonic   Mnemonic
@@ -52,7 +52,7 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	}
 }
 
-// printed writes a value in every way that a log, an error or an answer might.
+// printed formats a value in every way that a log, an error or a response might.
 func printed(t *testing.T, value any) map[string]string {
 	t.Helper()
 	texts := map[string]string{"error": fmt.Errorf("with %v", value).Error(), "print": fmt.Sprint(value)}
@@ -70,7 +70,7 @@ func printed(t *testing.T, value any) map[string]string {
 	return texts
 }
 
-// knownSecrets returns what must not be seen, in the forms in which fmt would write it.
+// knownSecrets returns the secrets, in the forms in which fmt would write them.
 func knownSecrets(t *testing.T, keys *Keys) []string {
 	t.Helper()
 	seed, err := mustMnemonic(t, legal).Seed("")

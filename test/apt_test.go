@@ -27,7 +27,7 @@ func TestPackagesAreInstalledAsRootOrWithSudo(t *testing.T) {
 				t.Errorf("root %v: it runs %q", root, ran)
 			}
 			if f.said[i] != "   "+ran {
-				t.Errorf("%q is run and %q is said", ran, f.said[i])
+				t.Errorf("it runs %q and prints %q", ran, f.said[i])
 			}
 		}
 		if said := postgresql(f.machine, a).Says(); strings.Contains(said, "sudo") == root {

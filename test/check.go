@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// errTests marks that tests, or vet, found something, and said so.
+// errTests means that tests, or vet, found something and printed it.
 var errTests = errors.New("the tests fail")
 
-// check looks at the formatting, then runs vet, the linter and the tests, whose output is the last. The linter is left out with
-// -short and where single packages are asked for.
+// check checks the formatting, then runs vet, the linter and the tests, whose output comes last. The linter is left out
+// with -short and where single packages are asked for.
 func check(ctx context.Context, m machine, asked arguments) error {
 	m.say("== formatting")
 	wrong, err := unformatted(".")
@@ -40,7 +40,7 @@ func check(ctx context.Context, m machine, asked arguments) error {
 	return nil
 }
 
-// unformatted returns the Go files below a folder that gofmt would change.
+// unformatted returns the Go files below a directory that gofmt would change.
 func unformatted(root string) ([]string, error) {
 	var wrong []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

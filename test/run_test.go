@@ -25,12 +25,12 @@ func TestArgumentsAreGoTests(t *testing.T) {
 		got, err := parse(strings.Fields(c.args))
 		if err != nil || strings.Join(got.test, " ") != c.test || strings.Join(got.vet, " ") != c.vet ||
 			got.short != c.short {
-			t.Errorf("%q is read as %+v: %v", c.args, got, err)
+			t.Errorf("%q is parsed as %+v: %v", c.args, got, err)
 		}
 	}
 	for _, args := range []string{"-install anvil", "--install=anvil"} {
 		if got, err := parse(strings.Fields(args)); err != nil || got.install != "anvil" {
-			t.Errorf("%q is read as %+v: %v", args, got, err)
+			t.Errorf("%q is parsed as %+v: %v", args, got, err)
 		}
 	}
 	for _, args := range []string{"-install", "-install anvil ./store", "-short -install anvil"} {
@@ -40,7 +40,7 @@ func TestArgumentsAreGoTests(t *testing.T) {
 	}
 }
 
-// source makes a folder with one Go file the current one.
+// source makes a directory with one Go file the current one.
 func source(t *testing.T, text string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -96,7 +96,7 @@ func TestWhatFailsEndsTheRun(t *testing.T) {
 	f.ran = nil
 	if err := run(t.Context(), f.machine, []string{"-short"}); err == nil ||
 		!strings.Contains(err.Error(), "gofmt would change: a.go") || len(f.ran) > 0 {
-		t.Errorf("a file of another form: %v", err)
+		t.Errorf("a file with other formatting: %v", err)
 	}
 }
 
